@@ -1,0 +1,158 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/num.h"
+
+#define ARENA_FIRST_BLOCK ((size_t)4096)
+#define ARENA_LAST_BLOCK ((size_t)1 << 20)
+#define ARENA_ALIGN ((size_t)16)
+
+/*
+ * A large request gets a block of its own and leaves the current block in
+ * use. `current` is the block that small requests come from while this block
+ * is the last one, so that a reset knows where to go on.
+ */
+struct arena_block {
+    _Alignas(16) arena_block *previous; /* what follows the header keeps the alignment */
+    arena_block *current;
+    size_t size; /* with this header */
+};
+
+void arena_init(arena *self, heap *from)
+{
+    *self = (arena){.heap = from};
+}
+
+void arena_free(arena *self)
+{
+    arena_reset(self, (arena_place){NULL, NULL});
+}
+
+/* Bytes that the pointer must advance to be aligned. */
+static size_t arena_gap(const char *at)
+{
+    return (size_t)(-(uintptr_t)at & (ARENA_ALIGN - 1));
+}
+
+/* Room for `size` bytes (aligned) that the current block has no room for. */
+static char *arena_grow(arena *self, size_t size)
+{
+    arena_block *current = self->last == NULL ? NULL : self->last->current;
+    size_t block_size = ARENA_FIRST_BLOCK;
+    arena_block *block;
+    bool is_large;
+
+    if (current != NULL)
+        block_size = current->size < ARENA_LAST_BLOCK / 2 ? current->size * 2 : ARENA_LAST_BLOCK;
+    is_large = size > block_size / 2;
+    if (is_large && !num_add(size, sizeof *block, &block_size))
+        return NULL;
+    block = heap_resize(self->heap, NULL, 0, block_size);
+    if (block == NULL)
+        return NULL;
+    *block = (arena_block){.previous = self->last, .current = block, .size = block_size};
+    self->last = block;
+    if (is_large && current != NULL) {
+        block->current = current;
+        return (char *)(block + 1);
+    }
+    self->at = (char *)(block + 1) + size;
+    self->end = (char *)block + block_size;
+    return (char *)(block + 1);
+}
+
+void *arena_take(arena *self, size_t size)
+{
+    size_t gap = arena_gap(self->at);
+    size_t room = (size_t)(self->end - self->at);
+
+    if (self->at != NULL && gap <= room && size <= room - gap) {
+        char *at = self->at + gap;
+
+        self->at = at + size;
+        return at;
+    }
+    return arena_grow(self, size);
+}
+
+char *arena_bytes(arena *self, size_t size)
+{
+    if (self->at != NULL && size <= (size_t)(self->end - self->at)) {
+        char *at = self->at;
+
+        self->at = at + size;
+        return at;
+    }
+    return arena_grow(self, size);
+}
+
+void *arena_zero(arena *self, size_t size)
+{
+    void *bytes = arena_take(self, size);
+
+    if (bytes != NULL)
+        memset(bytes, 0, size);
+    return bytes;
+}
+
+bool arena_text(arena *self, cg_str text, cg_str *ret)
+{
+    size_t size;
+    char *copy;
+
+    if (text.ptr == NULL) {
+        *ret = (cg_str){NULL, 0};
+        return true;
+    }
+    if (!num_add(text.len, 1, &size))
+        return false;
+    copy = arena_bytes(self, size);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *ret = (cg_str){copy, text.len};
+    return true;
+}
+
+bool arena_format(arena *self, cg_str *ret, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int len;
+
+    va_start(arguments, format);
+    len = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (len < 0)
+        return false;
+    text = arena_bytes(self, (size_t)len + 1);
+    if (text == NULL)
+        return false;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)len + 1, format, arguments);
+    va_end(arguments);
+    *ret = (cg_str){text, (size_t)len};
+    return true;
+}
+
+arena_place arena_mark(const arena *self)
+{
+    return (arena_place){self->last, self->at};
+}
+
+void arena_reset(arena *self, arena_place place)
+{
+    while (self->last != place.block) {
+        arena_block *block = self->last;
+
+        self->last = block->previous;
+        heap_resize(self->heap, block, block->size, 0);
+    }
+    self->at = place.at;
+    self->end = place.block == NULL
+                    ? NULL
+                    : (char *)place.block->current + place.block->current->size;
+}

@@ -1,0 +1,165 @@
+#include "unit/base/failing.h"
+
+#include "base/arena.h"
+
+static void blocks_are_aligned_and_apart(void **state)
+{
+    failing memory = {0};
+    heap from;
+    arena taken;
+    uint64_t seed = 1;
+    char *blocks[400];
+    size_t sizes[400];
+
+    (void)state;
+    heap_init(&from, failing_env(&memory));
+    arena_init(&taken, &from);
+    for (size_t i = 0; i < 400; i++) {
+        uint64_t bits = test_random(&seed);
+
+        sizes[i] = bits % 7 == 0 ? bits % 300000 : bits % 90;
+        blocks[i] = arena_take(&taken, sizes[i]);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+        memset(blocks[i], (int)i, sizes[i]);
+    }
+    for (size_t i = 0; i < 400; i++)
+        for (size_t j = 0; j < sizes[i]; j++)
+            assert_int_equal((unsigned char)blocks[i][j], i & 255);
+    arena_free(&taken);
+    assert_nothing_held(&memory, &from);
+}
+
+static void a_large_request_leaves_the_block_in_use(void **state)
+{
+    heap from;
+    arena taken;
+    char *first;
+    char *second;
+
+    (void)state;
+    heap_init(&from, NULL);
+    arena_init(&taken, &from);
+    first = arena_take(&taken, 16);
+    assert_non_null(arena_take(&taken, 3 << 20));
+    second = arena_take(&taken, 16);
+    assert_ptr_equal(second, first + 16);
+    arena_free(&taken);
+}
+
+static void a_reset_gives_back_what_came_after_the_mark(void **state)
+{
+    failing memory = {0};
+    heap from;
+    arena taken;
+    arena_place empty;
+    arena_place place;
+    char *kept;
+    size_t bytes;
+
+    (void)state;
+    heap_init(&from, failing_env(&memory));
+    arena_init(&taken, &from);
+    empty = arena_mark(&taken);
+    kept = arena_take(&taken, 100);
+    memset(kept, 'k', 100);
+    assert_non_null(arena_take(&taken, 100000)); /* a large block is the last one at the mark */
+    place = arena_mark(&taken);
+    bytes = memory.bytes;
+    for (int round = 0; round < 3; round++) {
+        char *again = arena_take(&taken, 32);
+
+        assert_ptr_equal(again, kept + 112);
+        for (size_t i = 0; i < 1000; i++) {
+            char *block = arena_take(&taken, i * 37 % 9000);
+
+            assert_non_null(block);
+            memset(block, 'x', i * 37 % 9000);
+        }
+        arena_reset(&taken, place);
+        assert_int_equal(memory.bytes, bytes);
+    }
+    assert_int_equal(kept[99], 'k');
+    arena_reset(&taken, empty);
+    assert_nothing_held(&memory, &from);
+    assert_non_null(arena_take(&taken, 1));
+    arena_free(&taken);
+    assert_nothing_held(&memory, &from);
+}
+
+static void texts_are_copied_with_a_nul(void **state)
+{
+    heap from;
+    arena taken;
+    cg_str copy;
+
+    (void)state;
+    heap_init(&from, NULL);
+    arena_init(&taken, &from);
+    assert_true(arena_text(&taken, CG_LIT("a\0b"), &copy));
+    assert_int_equal(copy.len, 3);
+    assert_memory_equal(copy.ptr, "a\0b", 4);
+    assert_true(arena_text(&taken, CG_LIT(""), &copy));
+    assert_non_null(copy.ptr);
+    assert_true(arena_text(&taken, (cg_str){NULL, 0}, &copy));
+    assert_null(copy.ptr);
+    assert_true(arena_format(&taken, &copy, "%s-%d", "x", 7));
+    assert_text(copy, "x-7");
+    assert_int_equal(*(char *)arena_zero(&taken, 8), 0);
+    arena_free(&taken);
+}
+
+static void every_failing_request_is_survived(void **state)
+{
+    (void)state;
+    for (size_t k = 1;; k++) {
+        failing memory = {.fail_at = k};
+        heap from;
+        arena taken;
+        cg_str copy;
+        size_t failures = 0;
+
+        heap_init(&from, failing_env(&memory));
+        arena_init(&taken, &from);
+        for (size_t i = 0; i < 60; i++) {
+            failures += arena_take(&taken, i * 200) == NULL;
+            failures += !arena_text(&taken, CG_LIT("text"), &copy);
+            failures += !arena_format(&taken, &copy, "%0500d", 1);
+        }
+        assert_int_equal(failures, memory.requests >= k);
+        arena_free(&taken);
+        assert_nothing_held(&memory, &from);
+        if (memory.requests < k)
+            break;
+    }
+}
+
+static void absurd_sizes_are_refused(void **state)
+{
+    heap from;
+    arena taken;
+
+    (void)state;
+    heap_init(&from, NULL);
+    arena_init(&taken, &from);
+    assert_null(arena_take(&taken, SIZE_MAX));
+    assert_null(arena_take(&taken, SIZE_MAX - 8));
+    assert_non_null(arena_take(&taken, 8));
+    assert_null(arena_take(&taken, SIZE_MAX - 8));
+    assert_null(arena_bytes(&taken, SIZE_MAX));
+    arena_free(&taken);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_aligned_and_apart),
+        cmocka_unit_test(a_large_request_leaves_the_block_in_use),
+        cmocka_unit_test(a_reset_gives_back_what_came_after_the_mark),
+        cmocka_unit_test(texts_are_copied_with_a_nul),
+        cmocka_unit_test(every_failing_request_is_survived),
+        cmocka_unit_test(absurd_sizes_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
