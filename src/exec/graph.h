@@ -1,0 +1,103 @@
+/*
+ * graph - the derived execution graph (candle-graph/graph/5).
+ *
+ * Built only from a healthy, complete capture; from nothing but what executed.
+ * Node numbers: spans 0 .. span_count-1 in trace order (by id), then
+ * operations in stream order, then tensors in bytewise id order.
+ * Everything the summary needs is computed by graph_build; edges, which only
+ * full listings need, by graph_edges_build.
+ */
+#ifndef CG_EXEC_GRAPH_H
+#define CG_EXEC_GRAPH_H
+
+#include "exec/health.h"
+#include "exec/timing.h"
+
+#define GRAPH_RANK_ROWS 8
+
+typedef struct graph_host_row {
+    uint32_t span;
+    bool is_concurrent; /* scope: concurrent_overlap, else measured_subtree */
+    uint64_t clipped_self_ns;
+    uint64_t clipped_total_ns;
+} graph_host_row;
+
+typedef struct graph_device_row {
+    uint32_t span;
+    uint32_t timing; /* index into timing->spans */
+} graph_device_row;
+
+typedef struct graph_tensor_node {
+    sym tensor_id;
+    uint32_t event; /* first tensor event, TRACE_NONE when there is none */
+} graph_tensor_node;
+
+typedef struct graph {
+    const trace_doc *trace;
+    const memory_plane *memory;
+    const timing_plane *timing;
+    heap *heap;
+    uint32_t span_count, op_count, tensor_count;
+    uint32_t measured;   /* span index */
+    uint64_t *total_ns;  /* by span: effective duration */
+    uint64_t *self_ns;   /* by span */
+    uint32_t *op_number; /* by op: its number within its span */
+    uint32_t *timing_at; /* by span, span_count + 1 entries: first row in timing->spans */
+    uint32_t *depth;     /* by span, root 0 */
+    bool *in_subtree;    /* by span: the measured span or below it */
+    graph_tensor_node *tensors;
+    /* The has_ columns are always there, all false without memory events; figures are NULL then. */
+    bool has_memory;
+    uint64_t *allocated_bytes; /* by span */
+    bool *has_allocated;       /* by span */
+    uint64_t *peak_live_bytes; /* by span */
+    uint64_t *residual_bytes;  /* by span */
+    bool *has_peak;            /* by span: peak and residual known */
+    uint64_t *op_allocated;    /* by op */
+    bool *has_op_allocated;    /* by op */
+    graph_host_row host[GRAPH_RANK_ROWS];
+    uint32_t host_count;
+    graph_device_row device[GRAPH_RANK_ROWS];
+    uint32_t device_count;
+    uint32_t heaviest[GRAPH_RANK_ROWS]; /* spans */
+    uint32_t heaviest_count;
+} graph;
+
+/*
+ * Fails with CG_INPUT (graph-id-collision names both ids), CG_NOMEM, CG_LIMIT.
+ * Must not be called unless health->is_valid && health->is_complete.
+ * O(n log n) time whatever the depth of the tree; no recursion.
+ */
+cg_code graph_build(heap *from, const trace_doc *trace, const health_report *health,
+                    const memory_plane *memory, const timing_plane *timing, graph *ret,
+                    cg_err *reterr) CG_MUST;
+void graph_free(graph *self);
+
+enum graph_label { GRAPH_LABEL_NONE, GRAPH_LABEL_OP, GRAPH_LABEL_INPUT, GRAPH_LABEL_OUTPUT };
+
+typedef struct graph_edge {
+    uint32_t from, to; /* node numbers */
+    uint64_t duration_ns;
+    uint8_t kind;  /* EDGE_KIND_ */
+    uint8_t label; /* graph_label; OP: the name of operation `to` */
+} graph_edge;
+
+typedef struct graph_edges {
+    heap *heap;
+    VEC(graph_edge) rows; /* sorted by (from id, to id, kind), bytewise */
+} graph_edges;
+
+cg_code graph_edges_build(heap *from, const graph *of, graph_edges *ret, cg_err *reterr) CG_MUST;
+void graph_edges_free(graph_edges *edges);
+
+/* Append the wire id of a node: span id, `<span>/op/<n>` or `tensor/<id>`. */
+void graph_node_id(const graph *self, uint32_t node, buf *out);
+static inline uint32_t graph_node_count(const graph *self)
+{
+    return self->span_count + self->op_count + self->tensor_count;
+}
+
+/* `peak_live_bytes` with transients netted per timestamp (quirks Q7), by span; 0 where unknown. */
+cg_code graph_net_peaks(const graph *self, uint64_t *ret_by_span, cg_err *reterr) CG_MUST;
+
+#endif
