@@ -1,0 +1,215 @@
+/*
+ * candlegraph - read a recorded run, qualify it, ask it questions.
+ *
+ *   cg_env env = { .size = sizeof env };
+ *   cg_err err = { 0 };
+ *   cg_run *run = NULL;
+ *   if (cg_run_open(&env, "run.jsonl", &run, &err) != CG_OK) ... err.text ...
+ *   cg_write_overview(run, &format, sink, &err);
+ *   cg_run_free(run);
+ *
+ * A run is opened once: the trace is read and refused as a whole or analysed
+ * as a whole (health, timing, memory, gradients, capabilities, graph). What
+ * was not recorded is absent, never zero. Host time, device clocks, logical
+ * storage and physical memory are separate planes and never added up.
+ *
+ * Ownership: a cg_run is owned by the caller; every cg_str read from it
+ * borrows from the run. Threads: a run is immutable once open and may be read
+ * from several threads; opening needs no lock. Errors: every call that can
+ * fail returns a cg_code and fills *reterr (may be NULL). Outputs are written
+ * only on success.
+ */
+#ifndef CANDLEGRAPH_CANDLEGRAPH_H
+#define CANDLEGRAPH_CANDLEGRAPH_H
+
+#include "candlegraph/base.h"
+#include "candlegraph/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- library ---------------------------------------------------------- */
+
+/* CG_VERSION_TEXT of the library that runs. */
+CG_API const char *cg_version(void);
+/* Word, exit status of the command line and meaning of a code. Static texts. */
+CG_API const char *cg_code_name(cg_code code);
+CG_API int cg_code_exit_status(cg_code code);
+/* Default ceilings, and one of them by its option word; false: no such word. */
+CG_API void cg_limits_default(cg_limits *ret);
+CG_API bool cg_limits_set(cg_limits *limits, const char *word, uint64_t value);
+/* One line, terminated, safe for a terminal: `error[ID]: FILE:LINE: ... ` Returns its length. */
+CG_API size_t cg_err_format(const cg_err *err, char *to, size_t room);
+
+/* ---- open ------------------------------------------------------------- */
+
+typedef struct cg_run cg_run;
+
+typedef uint32_t cg_input_kind;
+enum {
+    CG_INPUT_RAW_TRACE = 1, /* a trace file, or a directory with trace.jsonl alone */
+    CG_INPUT_BUNDLE = 2,    /* a published bundle */
+    CG_INPUT_CRATE = 3      /* a directory with Cargo.toml or Rust sources */
+};
+
+/* What is at `path`? Refuses what is missing or ambiguous, with the reason. */
+CG_API cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_kind *ret,
+                                cg_err *reterr) CG_MUST;
+
+/*
+ * Read and analyse the trace at `path` (file, pipe or directory).
+ * CG_NOT_FOUND, CG_INPUT, CG_LIMIT, CG_NOMEM, CG_INTERRUPTED.
+ */
+CG_API cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret,
+                           cg_err *reterr) CG_MUST;
+/* The same from bytes in memory; `name` stands for the path in messages and documents. */
+CG_API cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const char *name,
+                           cg_run **ret, cg_err *reterr) CG_MUST;
+CG_API void cg_run_free(cg_run *run);
+
+/* ---- documents -------------------------------------------------------- */
+
+typedef uint32_t cg_format_kind;
+enum { CG_FORMAT_JSON = 0, CG_FORMAT_TEXT = 1 };
+
+typedef struct cg_format {
+    uint32_t size; /* sizeof(cg_format) of the caller */
+    cg_format_kind kind;
+    bool has_color;  /* text: ANSI colours */
+    uint32_t width;  /* text: cells of a line, 0 = 100 */
+    uint64_t rows;   /* text: rows of a long table, 0 = 20 */
+} cg_format;
+
+/* candle-graph/evidence/4: everything that was derived. Text form: the report. */
+CG_API cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink sink,
+                                 cg_err *reterr) CG_MUST;
+/* candle-graph/summary/5: health, capabilities, findings, planes. */
+CG_API cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sink,
+                                cg_err *reterr) CG_MUST;
+/* candle-graph/overview/1: the first screen. */
+CG_API cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink sink,
+                                 cg_err *reterr) CG_MUST;
+/* The report as Markdown; text from the trace is escaped. */
+CG_API cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/*
+ * Kinds of questions: name, needs a graph, takes label filters, is a
+ * collection (paging), what it answers. Those marked `ours` are not in the
+ * wire contract's first set.
+ */
+#define CG_QUERIES(X)                                                                              \
+    X(SLOWEST_HOST, "slowest-host", true, false, false, "spans by own host time")                  \
+    X(SLOWEST_DEVICE, "slowest-device", true, false, false, "spans by device busy time")           \
+    X(HEAVIEST, "heaviest", true, false, false, "spans and operations by allocated bytes")         \
+    X(MEMORY, "memory", false, false, false, "logical storage and physical memory")                \
+    X(SPANS, "spans", true, true, true, "all nodes and edges of the derived graph")                \
+    X(TENSORS, "tensors", true, true, true, "recorded tensors")                                    \
+    X(TENSOR_STATS, "tensor-stats", false, true, true, "recorded tensor statistics")               \
+    X(GRADIENTS, "gradients", true, true, true, "gradient state per parameter")                    \
+    X(CAPABILITIES, "capabilities", false, false, false, "what the capture may be used for")       \
+    X(GPU_STATUS, "gpu-status", false, false, false, "state of the Nsight evidence")               \
+    X(GPU_CORRELATION, "gpu-correlation", false, false, false, "labels against projected ranges")  \
+    X(GPU_PHASES, "gpu-phases", false, false, false, "projected ranges and attributed GPU time")   \
+    X(GPU_KERNELS, "gpu-kernels", false, false, false, "GPU kernels by total time")                \
+    X(GPU_GAPS, "gpu-attribution-gaps", false, false, false, "what could not be attributed")       \
+    X(LABELS, "labels", false, false, true, "every label of the trace, with counts")               \
+    X(MODULE_TREE, "module-tree", false, false, false, "span tree with time, memory and share")    \
+    X(NAN_ORIGIN, "nan-origin", false, false, false, "where the first non-finite value was made")  \
+    X(GAPS, "gaps", false, false, true, "host time inside the measured region no span covers")
+
+typedef uint32_t cg_query_kind;
+enum {
+#define X(name, word, graph, filter, collection, about) CG_QUERY_##name,
+    CG_QUERIES(X)
+#undef X
+        CG_QUERY_COUNT
+};
+
+typedef struct cg_query {
+    uint32_t size; /* sizeof(cg_query) of the caller */
+    cg_query_kind kind;
+    cg_str label;        /* exact filter, absent = none; an empty label is a filter too */
+    cg_str label_prefix; /* prefix filter, absent = none */
+    bool has_limit;      /* page a collection: adds total, returned, offset, truncated */
+    uint64_t limit;
+    uint64_t offset;
+} cg_query;
+
+/* Kind by its word; false: no such kind. */
+CG_API bool cg_query_find(const char *word, cg_query_kind *ret);
+CG_API const char *cg_query_word(cg_query_kind kind);
+/*
+ * candle-graph/trace-query/5. CG_INPUT for a filter the kind does not take,
+ * CG_NO_GRAPH when the kind needs a graph and there is none.
+ */
+CG_API cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format *format,
+                              cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* Commands of the wire contract, for candle-graph/protocol/1. */
+typedef struct cg_command_row {
+    const char *name;
+    const char *about;
+} cg_command_row;
+
+/* candle-graph/protocol/1: schemas and the commands given. */
+CG_API cg_code cg_write_protocol(const cg_env *env, const cg_command_row *commands, size_t count,
+                                 const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* ---- facts ------------------------------------------------------------ */
+
+typedef struct cg_run_facts {
+    uint32_t size; /* set by the caller */
+    bool is_structurally_valid;
+    bool is_capture_complete;
+    bool has_graph;
+    bool is_train; /* else inference */
+    uint64_t error_count, warning_count;
+    uint64_t event_count, byte_count;
+    uint64_t span_count, operation_count, tensor_count, statistics_count, memory_event_count;
+    uint64_t gradient_count;
+    uint64_t outer_wall_time_ns; /* with has_graph */
+    uint64_t capture_step;
+    cg_str run_id, correlation_id, entrypoint, device;
+} cg_run_facts;
+
+CG_API void cg_run_facts_of(const cg_run *run, cg_run_facts *ret);
+
+/* Health issue `index` in the order of the evidence; false: no more. */
+typedef struct cg_issue {
+    bool is_error;
+    cg_str code;
+} cg_issue;
+CG_API bool cg_run_issue(const cg_run *run, uint64_t index, cg_issue *ret);
+
+/* Span by index in id order; times in nanoseconds of the host clock, bytes logical. */
+typedef struct cg_span {
+    cg_str id, name, parent_id; /* parent_id absent for a root */
+    uint64_t start_ns, total_ns, self_ns; /* self and total with has_graph, else recorded duration */
+    bool is_closed, is_measured;
+    bool has_allocated, has_peak;
+    uint64_t allocated_bytes, peak_live_bytes, residual_bytes;
+} cg_span;
+CG_API bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret);
+
+/* ---- outputs ---------------------------------------------------------- */
+
+/*
+ * A file that appears whole or not at all. Refuses to land in an input, below
+ * a directory that holds bundle.json, or through a link. Streams (a pipe, a
+ * character device) are written directly.
+ */
+typedef struct cg_output cg_output;
+CG_API cg_code cg_output_open(const cg_env *env, const char *path, const char *const *inputs,
+                              size_t input_count, cg_output **ret, cg_err *reterr) CG_MUST;
+CG_API cg_sink cg_output_sink(cg_output *output);
+/* fsync, rename into place; frees the output in every case. */
+CG_API cg_code cg_output_commit(cg_output *output, cg_err *reterr) CG_MUST;
+/* Leave nothing behind; frees the output. */
+CG_API void cg_output_drop(cg_output *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

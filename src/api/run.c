@@ -1,0 +1,487 @@
+/* Opening a run, its facts and its documents. */
+#include "base/buf.h"
+#include "candlegraph/candlegraph.h"
+#include "view/document.h"
+#include "view/report.h"
+#include "view/text.h"
+
+#include <string.h>
+
+#define TRACE_FILE "trace.jsonl"
+
+struct cg_run {
+    heap heap; /* of the handle itself */
+    arena arena;
+    evidence *evidence;
+    document_input input;
+};
+
+/* --- what is at a path? --- */
+
+/* The directory a path lies in: "." for a bare name. */
+static cg_str parent_of(cg_str path)
+{
+    size_t slash;
+
+    while (path.len > 1 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    slash = str_find_last(path, '/');
+    if (slash == SIZE_MAX)
+        return CG_LIT(".");
+    while (slash > 0 && path.ptr[slash - 1] == '/')
+        slash--;
+    return (cg_str){path.ptr, slash > 0 ? slash : 1};
+}
+
+static bool join(arena *mem, cg_str directory, const char *name, cg_str *ret)
+{
+    bool has_slash = directory.len > 0 && directory.ptr[directory.len - 1] == '/';
+
+    return arena_format(mem, ret, "%.*s%s%s", (int)directory.len, directory.ptr,
+                        has_slash ? "" : "/", name);
+}
+
+/* Is there an entry `name` in `directory`, of whatever kind? */
+static cg_code has_entry(const cg_env *env, arena *mem, cg_str directory, const char *name,
+                         enum os_kind *ret, cg_err *reterr)
+{
+    cg_str path;
+
+    if (!join(mem, directory, name, &path))
+        return err_nomem(reterr);
+    return os_kind_of(env, path, true, ret, reterr);
+}
+
+typedef struct place {
+    cg_input_kind kind;
+    cg_str trace_path;
+} place;
+
+static cg_code refuse_augmented(const cg_env *env, arena *mem, cg_str directory, cg_str path,
+                                cg_err *reterr)
+{
+    static const char *const derived[] = {"evidence.json", "nsight"};
+
+    for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++) {
+        enum os_kind kind;
+
+        CG_TRY(has_entry(env, mem, directory, derived[i], &kind, reterr));
+        if (kind != OS_MISSING) {
+            cg_fail(reterr, PROBLEM_INPUT_AUGMENTED, "`%s` lies beside the trace without a bundle.json",
+                    derived[i]);
+            err_in_file(reterr, path);
+            return CG_INPUT;
+        }
+    }
+    return CG_OK;
+}
+
+static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, place *ret,
+                                 cg_err *reterr)
+{
+    static const char *const sources[] = {"Cargo.toml", "src/lib.rs", "src/main.rs", "lib.rs",
+                                          "main.rs"};
+    enum os_kind bundle;
+    enum os_kind trace;
+
+    CG_TRY(has_entry(env, mem, path, "bundle.json", &bundle, reterr));
+    CG_TRY(has_entry(env, mem, path, TRACE_FILE, &trace, reterr));
+    if (bundle != OS_MISSING) {
+        ret->kind = CG_INPUT_BUNDLE;
+        return CG_OK;
+    }
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        enum os_kind source;
+
+        CG_TRY(has_entry(env, mem, path, sources[i], &source, reterr));
+        if (source == OS_MISSING)
+            continue;
+        if (trace != OS_MISSING) {
+            cg_fail(reterr, PROBLEM_INPUT_KIND, "holds both a crate (`%s`) and a trace (`%s`)",
+                    sources[i], TRACE_FILE);
+            err_in_file(reterr, path);
+            return CG_INPUT;
+        }
+        ret->kind = CG_INPUT_CRATE;
+        return CG_OK;
+    }
+    if (trace != OS_FILE) {
+        cg_fail(reterr, PROBLEM_INPUT_KIND, "a directory without %s, bundle.json or Cargo.toml",
+                TRACE_FILE);
+        err_in_file(reterr, path);
+        return CG_INPUT;
+    }
+    CG_TRY(refuse_augmented(env, mem, path, path, reterr));
+    ret->kind = CG_INPUT_RAW_TRACE;
+    return join(mem, path, TRACE_FILE, &ret->trace_path) ? CG_OK : err_nomem(reterr);
+}
+
+static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
+{
+    enum os_kind kind;
+    enum os_kind bundle;
+    cg_str parent;
+
+    CG_TRY(os_kind_of(env, path, true, &kind, reterr));
+    switch (kind) {
+    case OS_MISSING:
+        cg_fail(reterr, PROBLEM_INPUT_MISSING, "no such file or directory");
+        err_in_file(reterr, path);
+        return CG_NOT_FOUND;
+    case OS_DIRECTORY:
+        return look_at_directory(env, mem, path, ret, reterr);
+    case OS_LINK:
+    case OS_OTHER:
+        cg_fail(reterr, PROBLEM_INPUT_KIND, "neither a file, a pipe nor a directory");
+        err_in_file(reterr, path);
+        return CG_INPUT;
+    case OS_PIPE:
+        ret->kind = CG_INPUT_RAW_TRACE;
+        ret->trace_path = path;
+        return CG_OK;
+    case OS_FILE:
+        break;
+    }
+    if (str_ends_with(path, CG_LIT(".rs"))) {
+        ret->kind = CG_INPUT_CRATE;
+        return CG_OK;
+    }
+    parent = parent_of(path);
+    CG_TRY(has_entry(env, mem, parent, "bundle.json", &bundle, reterr));
+    if (bundle != OS_MISSING) {
+        ret->kind = CG_INPUT_BUNDLE;
+        return CG_OK;
+    }
+    CG_TRY(refuse_augmented(env, mem, parent, path, reterr));
+    ret->kind = CG_INPUT_RAW_TRACE;
+    ret->trace_path = path;
+    return CG_OK;
+}
+
+cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_kind *ret, cg_err *reterr)
+{
+    heap memory;
+    arena room;
+    place at = {0};
+    cg_code code;
+
+    heap_init(&memory, env);
+    arena_init(&room, &memory);
+    code = look_at(env, &room, str_from(path), &at, reterr);
+    arena_free(&room);
+    if (code == CG_OK)
+        *ret = at.kind;
+    return code;
+}
+
+/* --- open --- */
+
+static cg_code new_run(const cg_env *env, cg_run **ret, cg_err *reterr)
+{
+    heap start;
+    cg_run *run;
+
+    heap_init(&start, env);
+    run = heap_resize(&start, NULL, 0, sizeof *run);
+    if (run == NULL)
+        return err_nomem(reterr);
+    memset(run, 0, sizeof *run);
+    run->heap = start;
+    arena_init(&run->arena, &run->heap);
+    *ret = run;
+    return CG_OK;
+}
+
+void cg_run_free(cg_run *run)
+{
+    heap last;
+
+    if (run == NULL)
+        return;
+    evidence_free(run->evidence);
+    arena_free(&run->arena);
+    last = run->heap;
+    heap_resize(&last, run, sizeof *run, 0);
+}
+
+static cg_code open_place(const cg_env *env, cg_run *run, cg_str path, cg_err *reterr)
+{
+    place at = {0};
+    trace_doc *trace;
+
+    CG_TRY(look_at(env, &run->arena, path, &at, reterr));
+    if (at.kind == CG_INPUT_BUNDLE) {
+        cg_fail(reterr, PROBLEM_PLANNED, "reading bundles is not in this version yet");
+        return CG_PLANNED;
+    }
+    if (at.kind == CG_INPUT_CRATE) {
+        cg_fail(reterr, PROBLEM_PLANNED, "reading crates is not in this version yet");
+        return CG_PLANNED;
+    }
+    if (!arena_text(&run->arena, path, &run->input.requested_path) ||
+        !arena_text(&run->arena, at.trace_path, &run->input.trace_path))
+        return err_nomem(reterr);
+    CG_TRY(trace_read_file(env, run->input.trace_path, &trace, reterr));
+    return evidence_build(env, trace, &run->evidence, reterr);
+}
+
+cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret, cg_err *reterr)
+{
+    cg_run *run;
+    cg_code code;
+
+    CG_TRY(new_run(env, &run, reterr));
+    code = open_place(env, run, str_from(path), reterr);
+    if (code != CG_OK) {
+        err_in_file(reterr, str_from(path));
+        cg_run_free(run);
+        return code;
+    }
+    *ret = run;
+    return CG_OK;
+}
+
+static cg_code open_bytes(const cg_env *env, cg_run *run, cg_str text, cg_str name, cg_err *reterr)
+{
+    trace_doc *trace;
+
+    if (!arena_text(&run->arena, name, &run->input.requested_path))
+        return err_nomem(reterr);
+    run->input.trace_path = run->input.requested_path;
+    CG_TRY(trace_read_text(env, text, &trace, reterr));
+    return evidence_build(env, trace, &run->evidence, reterr);
+}
+
+cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const char *name,
+                    cg_run **ret, cg_err *reterr)
+{
+    cg_run *run;
+    cg_code code;
+
+    CG_TRY(new_run(env, &run, reterr));
+    code = open_bytes(env, run, (cg_str){bytes, count}, str_from(name), reterr);
+    if (code != CG_OK) {
+        err_in_file(reterr, str_from(name));
+        cg_run_free(run);
+        return code;
+    }
+    *ret = run;
+    return CG_OK;
+}
+
+/* --- documents --- */
+
+static text_style style_of(const cg_format *format)
+{
+    text_style style = {.has_color = format->has_color, .width = format->width, .rows = format->rows};
+
+    if (style.width == 0)
+        style.width = 100;
+    if (style.width < 60)
+        style.width = 60;
+    if (style.rows == 0)
+        style.rows = 20;
+    return style;
+}
+
+static bool is_text(const cg_format *format)
+{
+    return format != NULL && format->kind == CG_FORMAT_TEXT;
+}
+
+cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    if (is_text(format)) {
+        text_style style = style_of(format);
+
+        return text_evidence(run->evidence, &run->input, &style, sink, reterr);
+    }
+    return document_evidence(run->evidence, sink, reterr);
+}
+
+cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    if (is_text(format)) {
+        text_style style = style_of(format);
+
+        return text_summary(run->evidence, &run->input, &style, sink, reterr);
+    }
+    return document_summary(run->evidence, &run->input, sink, reterr);
+}
+
+cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    if (is_text(format)) {
+        text_style style = style_of(format);
+
+        return text_overview(run->evidence, &run->input, &style, sink, reterr);
+    }
+    return document_overview(run->evidence, &run->input, sink, reterr);
+}
+
+cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr)
+{
+    return report_write(run->evidence, sink, reterr);
+}
+
+/* --- queries --- */
+
+/* The public list and the schema's table are the same questions in the same order. */
+#define X(name, word, graph, filter, collection, about)                                            \
+    _Static_assert((int)CG_QUERY_##name == (int)QUERY_##name, #name);
+CG_QUERIES(X)
+#undef X
+
+static const char *const query_words[] = {
+#define X(name, word, graph, filter, collection, about) word,
+    CG_QUERIES(X)
+#undef X
+};
+
+bool cg_query_find(const char *word, cg_query_kind *ret)
+{
+    for (cg_query_kind i = 0; i < CG_QUERY_COUNT; i++) {
+        if (strcmp(query_words[i], word) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cg_query_word(cg_query_kind kind)
+{
+    return kind < CG_QUERY_COUNT ? query_words[kind] : "";
+}
+
+cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format *format,
+                       cg_sink sink, cg_err *reterr)
+{
+    document_query question = {
+        .kind = query->kind,
+        .word = str_from(cg_query_word(query->kind)),
+        .label = query->label,
+        .label_prefix = query->label_prefix,
+        .has_limit = query->has_limit,
+        .limit = query->limit,
+        .offset = query->offset,
+    };
+
+    if (query->kind >= CG_QUERY_COUNT)
+        return cg_fail(reterr, PROBLEM_USAGE, "query kind %u does not exist",
+                       (unsigned)query->kind);
+    if (is_text(format)) {
+        text_style style = style_of(format);
+
+        return text_query(run->evidence, &run->input, &question, &style, sink, reterr);
+    }
+    return document_query_write(run->evidence, &run->input, &question, sink, reterr);
+}
+
+cg_code cg_write_protocol(const cg_env *env, const cg_command_row *commands, size_t count,
+                          const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    heap memory;
+    arena room;
+    document_command *rows;
+    cg_code code;
+
+    heap_init(&memory, env);
+    arena_init(&room, &memory);
+    rows = arena_take(&room, (count > 0 ? count : 1) * sizeof *rows);
+    if (rows == NULL) {
+        code = err_nomem(reterr);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            rows[i] = (document_command){str_from(commands[i].name), str_from(commands[i].about)};
+        if (is_text(format)) {
+            text_style style = style_of(format);
+
+            code = text_protocol(&memory, rows, count, &style, sink, reterr);
+        } else {
+            code = document_protocol(&memory, rows, count, sink, reterr);
+        }
+    }
+    arena_free(&room);
+    return code;
+}
+
+/* --- facts --- */
+
+void cg_run_facts_of(const cg_run *run, cg_run_facts *ret)
+{
+    const evidence *from = run->evidence;
+    const trace_doc *trace = from->trace;
+    cg_run_facts facts = {
+        .size = sizeof facts,
+        .is_structurally_valid = from->health.is_valid,
+        .is_capture_complete = from->health.is_complete,
+        .has_graph = from->has_graph,
+        .is_train = trace->run.phase == PHASE_TRAIN,
+        .error_count = from->health.error_count,
+        .warning_count = from->health.warning_count,
+        .event_count = trace->event_count,
+        .byte_count = trace->byte_count,
+        .span_count = trace->spans.count,
+        .operation_count = trace->ops.count,
+        .tensor_count = trace->tensors.count,
+        .statistics_count = trace->stats.count,
+        .memory_event_count = trace->memory.count,
+        .gradient_count = trace->gradients.count,
+        .capture_step = trace->run.capture_step,
+        .run_id = trace->run.run_id,
+        .correlation_id = trace->run.correlation_id,
+        .entrypoint = trace->run.entrypoint,
+        .device = trace->run.device,
+    };
+    size_t size = ret->size < sizeof facts ? ret->size : sizeof facts;
+
+    if (from->has_graph)
+        facts.outer_wall_time_ns = from->graph.total_ns[from->graph.measured];
+    facts.size = (uint32_t)size;
+    memcpy(ret, &facts, size);
+}
+
+bool cg_run_issue(const cg_run *run, uint64_t index, cg_issue *ret)
+{
+    const health_report *health = &run->evidence->health;
+
+    if (index >= health->issues.count)
+        return false;
+    ret->is_error = health->issues.at[index].is_error;
+    ret->code = health_code_word(health->issues.at[index].code);
+    return true;
+}
+
+bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret)
+{
+    const evidence *from = run->evidence;
+    const trace_doc *trace = from->trace;
+    const trace_span *span;
+    cg_span row = {0};
+
+    if (index >= trace->spans.count)
+        return false;
+    span = &trace->spans.at[index];
+    row.id = trace_text(trace, span->id);
+    row.name = trace_text(trace, span->name);
+    if (span->parent_id != 0)
+        row.parent_id = trace_text(trace, span->parent_id);
+    row.start_ns = span->start_ns;
+    row.total_ns = row.self_ns = span->duration_ns;
+    row.is_closed = span->is_closed;
+    row.is_measured = span->is_measured;
+    if (from->has_graph) {
+        row.total_ns = from->graph.total_ns[index];
+        row.self_ns = from->graph.self_ns[index];
+        if (from->graph.has_memory) {
+            row.has_allocated = from->graph.has_allocated[index];
+            row.allocated_bytes = row.has_allocated ? from->graph.allocated_bytes[index] : 0;
+            row.has_peak = from->graph.has_peak[index];
+            row.peak_live_bytes = row.has_peak ? from->graph.peak_live_bytes[index] : 0;
+            row.residual_bytes = row.has_peak ? from->graph.residual_bytes[index] : 0;
+        }
+    }
+    *ret = row;
+    return true;
+}
