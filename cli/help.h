@@ -1,0 +1,24 @@
+/*
+ * help - what the table of commands looks like for a reader: help pages,
+ * manual pages (roff), completion scripts.
+ */
+#ifndef CG_CLI_HELP_H
+#define CG_CLI_HELP_H
+
+#include "args.h"
+
+/* The list of commands, with what they share. */
+cg_code help_write_all(cg_sink out, const cli_args *from);
+/* One command. */
+cg_code help_write_command(cg_sink out, const cli_args *from, int command);
+/* candle-graph(1), or candle-graph-COMMAND(1). */
+cg_code help_write_man(cg_sink out, int command);
+/* Exit status and meaning of row `index`; NULL at the end. */
+const char *help_exit_status(size_t index, const char **ret_text);
+
+typedef cg_code help_completions(cg_sink out);
+help_completions help_write_bash;
+help_completions help_write_zsh;
+help_completions help_write_fish;
+
+#endif
