@@ -15,11 +15,13 @@ const command_row command_rows[COMMAND_COUNT] = {
 
 #define TYPE_FLAG         VALUE_FLAG, NULL
 #define TYPE_FILE         VALUE_FILE, NULL
+#define TYPE_FILES        VALUE_FILES, NULL
 #define TYPE_TEXT         VALUE_TEXT, NULL
 #define TYPE_NUMBER       VALUE_NUMBER, NULL
 #define TYPE_QUERY        VALUE_QUERY, args_query_words
 #define TYPE_CEILING      VALUE_CEILING, args_ceiling_words
 #define TYPE_WORDS(words) VALUE_WORDS, words
+#define TYPE_MAYBE(words) VALUE_MAYBE, words
 
 const option_row option_rows[OPTION_COUNT] = {
 #define OPTION(name, word, letter, value, type, in, status, about)                                 \
@@ -199,24 +201,64 @@ static enum args_next read_ceiling(const cli_io *io, cli_args *self, const char 
     return ARGS_RUN;
 }
 
+/* One value or a list? Known once the command is. */
+static bool is_list(const cli_args *self, const option_row *row)
+{
+    return row->type == VALUE_FILES && self->command != COMMAND_REPORT;
+}
+
+/* Where the values of an option end among all files. */
+static size_t files_end(const cli_args *self, enum option option)
+{
+    size_t end = 0;
+
+    for (size_t i = 0; i <= (size_t)option; i++)
+        end += self->file_count[i];
+    return end;
+}
+
+/*
+ * Files are gathered at the front of argv, where only words stand that have been read: every
+ * value takes a word of its own.
+ */
+static void keep_file(cli_args *self, enum option option, const char *value)
+{
+    size_t place = files_end(self, option);
+    size_t count = files_end(self, OPTION_COUNT - 1);
+
+    memmove(self->files + place + 1, self->files + place, (count - place) * sizeof *self->files);
+    memcpy(&self->files[place], &value, sizeof value);
+    self->file_count[option]++;
+}
+
+const char *const *args_files(const cli_args *self, enum option option, size_t *ret_count)
+{
+    *ret_count = self->file_count[option];
+    return (const char *const *)(self->files + files_end(self, option) - *ret_count);
+}
+
 static enum args_next take_value(const cli_io *io, cli_args *self, enum option option,
                                  const char *value)
 {
     const option_row *row = &option_rows[option];
 
-    if (args_has(self, option) && row->type != VALUE_CEILING) {
+    if (args_has(self, option) && row->type != VALUE_CEILING && !is_list(self, row)) {
         args_usage(io, self, "`--%s` is given twice", row->word);
         return ARGS_USAGE;
     }
-    self->given |= UINT32_C(1) << option;
+    self->given |= UINT64_C(1) << option;
     self->value[option] = value;
     switch ((enum value_type)row->type) {
     case VALUE_FLAG:
     case VALUE_TEXT:
     case VALUE_QUERY: return ARGS_RUN;
     case VALUE_FILE:
-        if (*value != '\0')
+    case VALUE_FILES:
+        if (*value != '\0') {
+            if (row->type == VALUE_FILES)
+                keep_file(self, option, value);
             return ARGS_RUN;
+        }
         args_usage(io, self, "`--%s` needs a %s, not an empty text", row->word, row->value);
         return ARGS_USAGE;
     case VALUE_NUMBER:
@@ -226,6 +268,10 @@ static enum args_next take_value(const cli_io *io, cli_args *self, enum option o
                    print_safe_word(value).at);
         return ARGS_USAGE;
     case VALUE_CEILING: return read_ceiling(io, self, value);
+    case VALUE_MAYBE:
+        if (value == NULL)
+            return ARGS_RUN;
+        /* fallthrough */
     case VALUE_WORDS:
         if (print_has_word(row->words, value))
             return ARGS_RUN;
@@ -275,6 +321,20 @@ static const char *next_value(const cli_io *io, const cli_args *self, int argc, 
     return next;
 }
 
+/* What follows the first value of a list, up to the next option. */
+static enum args_next take_more(const cli_io *io, cli_args *self, int argc, char **argv, int *at,
+                                enum option option)
+{
+    enum args_next next = ARGS_RUN;
+
+    while (next == ARGS_RUN && *at + 1 < argc &&
+           (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0')) {
+        *at += 1;
+        next = take_value(io, self, option, argv[*at]);
+    }
+    return next;
+}
+
 static enum args_next read_long(const cli_io *io, cli_args *self, int argc, char **argv, int *at)
 {
     const char *word = argv[*at] + 2;
@@ -282,6 +342,7 @@ static enum args_next read_long(const cli_io *io, cli_args *self, int argc, char
     int option = find_long(word, len);
     const option_row *row;
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
+    enum args_next next;
 
     if (option < 0) {
         char name[64];
@@ -299,10 +360,14 @@ static enum args_next read_long(const cli_io *io, cli_args *self, int argc, char
         }
         if (found((enum option)option) != ARGS_RUN)
             return found((enum option)option);
-    } else if (value == NULL) {
+    } else if (value == NULL && row->type != VALUE_MAYBE) {
         value = next_value(io, self, argc, argv, at, row);
         if (value == NULL)
             return ARGS_USAGE;
+        next = take_value(io, self, (enum option)option, value);
+        return next == ARGS_RUN && is_list(self, row)
+                   ? take_more(io, self, argc, argv, at, (enum option)option)
+                   : next;
     }
     return take_value(io, self, (enum option)option, value);
 }
@@ -461,6 +526,7 @@ enum args_next args_read(const cli_io *io, const cg_env *env, int argc, char **a
     int at = 1;
 
     start(ret, argc > 0 ? argv[0] : NULL);
+    ret->files = argv + 1;
     if (ret->is_cargo && argc > 1 && strcmp(argv[1], "candle-graph") == 0)
         at = 2;
     for (; at < argc; at++) {

@@ -25,18 +25,23 @@ enum option {
 /* Sets of commands. */
 #define IN(name)     (UINT32_C(1) << COMMAND_##name)
 #define IN_ALL       UINT32_MAX
-#define IN_DOCUMENTS (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL))
+#define IN_COHORTS   (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
+#define IN_DOCUMENTS                                                                               \
+    (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) | IN(VERIFY) | \
+     IN_COHORTS)
 
 enum status { STATUS_READY, STATUS_PLANNED, STATUS_HIDDEN };
 enum plane { PLANE_EXECUTION, PLANE_STATIC, PLANE_BOTH, PLANE_LOCAL };
 enum value_type {
     VALUE_FLAG,
     VALUE_FILE,
+    VALUE_FILES, /* one or more behind one word, may be repeated; one only with `report` */
     VALUE_TEXT,
     VALUE_NUMBER,
     VALUE_QUERY,
     VALUE_CEILING,
-    VALUE_WORDS
+    VALUE_WORDS,
+    VALUE_MAYBE /* a flag, or one of the words behind `=` */
 };
 
 typedef struct command_row {
@@ -74,7 +79,9 @@ typedef struct cli_args {
     const char *program;  /* as the user types it: `candle-graph` or `cargo candle-graph` */
     int command;          /* enum command, -1 = none was given */
     const char *argument; /* the positional, NULL = none */
-    uint32_t given;       /* bit per option */
+    uint64_t given;       /* bit per option */
+    char **files;         /* values of VALUE_FILES, option by option; gathered in argv */
+    size_t file_count[OPTION_COUNT];
     const char *value[OPTION_COUNT];
     uint64_t number[OPTION_COUNT];
     cg_limits limits;
@@ -89,6 +96,9 @@ static inline bool args_has(const cli_args *self, enum option option)
 {
     return (self->given >> option & 1) != 0;
 }
+
+/* The values of a VALUE_FILES option in the order they were given. */
+const char *const *args_files(const cli_args *self, enum option option, size_t *ret_count);
 
 int args_find_command(const char *word);
 /* One line of error, the usage of the command, where to read more. Returns the exit status 2. */

@@ -59,7 +59,7 @@ cg_code help_write_bash(cg_sink sink)
             continue;
         print_format(&out, "    --%s%s%c) ", row->word, row->letter != '\0' ? "|-" : "",
                      row->letter != '\0' ? row->letter : ' ');
-        if (row->type == VALUE_FILE)
+        if (row->type == VALUE_FILE || row->type == VALUE_FILES)
             print_text(&out, "COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n");
         else if (row->words != NULL)
             print_format(&out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n",
@@ -108,11 +108,11 @@ static void zsh_text(printer *out, const char *text)
 
 static void zsh_option(printer *out, const option_row *row)
 {
-    print_format(out, " \\\n            '%s--%s%s[", row->type == VALUE_CEILING ? "*" : "",
+    print_format(out, " \\\n            '%s--%s%s[", row->type == VALUE_CEILING || row->type == VALUE_FILES ? "*" : "",
                  row->word, row->value != NULL ? "=" : "");
     zsh_text(out, row->about);
     print_text(out, "]");
-    if (row->type == VALUE_FILE)
+    if (row->type == VALUE_FILE || row->type == VALUE_FILES)
         print_format(out, ":%s:_files", row->value);
     else if (row->words != NULL)
         print_format(out, ":%s:(%s)", row->type == VALUE_CEILING ? "NAME" : row->value, row->words);
@@ -205,7 +205,7 @@ cg_code help_write_fish(cg_sink sink)
         print_format(&out, " -l %s", row->word);
         if (row->letter != '\0')
             print_format(&out, " -s %c", row->letter);
-        if (row->type == VALUE_FILE)
+        if (row->type == VALUE_FILE || row->type == VALUE_FILES)
             print_text(&out, " -r -F");
         else if (row->words != NULL)
             print_format(&out, " -x -a '%s'", row->words);

@@ -1,193 +1,7 @@
 #include "args.h"
 #include "help.h"
 #include "print.h"
-#include "progress.h"
-
-#define STOPPED_STATUS 130
-
-/* What one command works with. */
-typedef struct work {
-    const cli_io *io;
-    const cli_args *args;
-    cg_env env;
-    progress progress;
-    cg_format format;
-    cg_err err;
-    cg_output *output; /* open once the first byte is there */
-    cg_err output_err; /* why it could not be opened */
-} work;
-
-/* Open the file of --output; it must not be what was read. */
-static cg_code open_output(work *self)
-{
-    const char *inputs[2] = {self->args->argument, NULL};
-    size_t count = inputs[0] != NULL;
-    char trace[4096];
-    cg_input_kind kind;
-
-    /* A directory is read through the trace in it. */
-    if (count > 0 && strlen(inputs[0]) + sizeof "/trace.jsonl" <= sizeof trace) {
-        (void)snprintf(trace, sizeof trace, "%s/trace.jsonl", inputs[0]);
-        if (cg_input_kind_of(&self->env, trace, &kind, NULL) == CG_OK)
-            inputs[count++] = trace;
-    }
-    return cg_output_open(&self->env, self->args->value[OPTION_OUTPUT], inputs, count,
-                          &self->output, &self->output_err);
-}
-
-/*
- * Where documents go. The file of --output is opened with the first byte, so a
- * document that is refused leaves nothing, not even a folder.
- */
-static cg_code write_document(void *context, const char *bytes, size_t count)
-{
-    work *self = context;
-    const cli_io *io = self->io;
-    cg_sink sink = io->out;
-
-    if (self->progress.is_drawn)
-        progress_erase(&self->progress);
-    if (self->progress.is_stopped || (io->is_stopped != NULL && io->is_stopped(io->context))) {
-        self->progress.is_stopped = true;
-        return CG_CLOSED;
-    }
-    if (args_has(self->args, OPTION_OUTPUT)) {
-        if (self->output == NULL && open_output(self) != CG_OK) {
-            self->output = NULL;
-            return CG_OUTPUT;
-        }
-        sink = cg_output_sink(self->output);
-    }
-    return sink.write(sink.context, bytes, count);
-}
-
-static void print_error(const cli_io *io, const cg_err *err)
-{
-    char text[1600];
-    printer out;
-
-    (void)cg_err_format(err, text, sizeof text);
-    text[strcspn(text, "\n")] = '\0';
-    print_open(&out, io->err);
-    print_format(&out, "candle-graph: %s\n", text);
-    (void)print_close(&out);
-}
-
-/* Standard output failed and nobody could say why but the one who owns it. */
-static int out_failed(const cli_io *io, cg_code code)
-{
-    const char *why = io->out_problem != NULL ? io->out_problem(io->context) : NULL;
-    printer out;
-
-    if (code == CG_CLOSED)
-        return 0;
-    print_open(&out, io->err);
-    print_format(&out,
-                 "candle-graph: error[output]: standard output could not be written%s%s; "
-                 "check free space and permissions\n",
-                 why != NULL ? ": " : "", why != NULL ? why : "");
-    (void)print_close(&out);
-    return cg_code_exit_status(CG_OUTPUT);
-}
-
-/* Tell `code`, the result of the work; the exit status. */
-static int tell(work *self, cg_code code)
-{
-    progress_erase(&self->progress);
-    if (self->progress.is_stopped || code == CG_INTERRUPTED)
-        return STOPPED_STATUS;
-    if (code == CG_OK || code == CG_CLOSED)
-        return 0;
-    if (self->output_err.code != CG_OK) {
-        print_error(self->io, &self->output_err);
-        return cg_code_exit_status(self->output_err.code);
-    }
-    if (code == CG_OUTPUT && !args_has(self->args, OPTION_OUTPUT))
-        return out_failed(self->io, code);
-    if (self->err.code == CG_OK)
-        self->err.code = code;
-    print_error(self->io, &self->err);
-    return cg_code_exit_status(code);
-}
-
-/* Commit or drop the file of --output; the code of the whole work. */
-static cg_code finish_output(work *self, cg_code code)
-{
-    if (self->output == NULL)
-        return code;
-    if (self->progress.is_stopped || (code != CG_OK && code != CG_OUTPUT)) {
-        cg_output_drop(self->output);
-    } else {
-        /* The file knows best why it could not be written. */
-        memset(&self->err, 0, sizeof self->err);
-        code = cg_output_commit(self->output, &self->err);
-    }
-    self->output = NULL;
-    return code;
-}
-
-static const char *variable(const cli_io *io, const char *name)
-{
-    const char *value = io->variable != NULL ? io->variable(io->context, name) : NULL;
-
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
-static bool wants_color(const cli_io *io, const cli_args *args)
-{
-    const char *when = args_has(args, OPTION_COLOR) ? args->value[OPTION_COLOR] : "auto";
-    const char *term = variable(io, "TERM");
-
-    if (strcmp(when, "auto") != 0)
-        return strcmp(when, "always") == 0;
-    return io->is_out_terminal && !args_has(args, OPTION_OUTPUT) &&
-           variable(io, "NO_COLOR") == NULL && (term == NULL || strcmp(term, "dumb") != 0);
-}
-
-static uint32_t small(uint64_t value)
-{
-    return value > 1000 ? 1000 : (uint32_t)value;
-}
-
-static uint32_t wanted_width(const cli_io *io, const cli_args *args)
-{
-    const char *columns = io->is_out_terminal ? variable(io, "COLUMNS") : NULL;
-    uint32_t width = 0;
-
-    if (args_has(args, OPTION_WIDTH))
-        return small(args->number[OPTION_WIDTH]);
-    if (args_has(args, OPTION_OUTPUT))
-        return 0;
-    for (; columns != NULL && *columns >= '0' && *columns <= '9' && width < 1000; columns++)
-        width = width * 10 + (uint32_t)(*columns - '0');
-    return width != 0 ? small(width) : io->is_out_terminal ? io->width : 0;
-}
-
-static void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args)
-{
-    memset(self, 0, sizeof *self);
-    self->io = io;
-    self->args = args;
-    if (env != NULL)
-        self->env = *env;
-    self->env.size = sizeof self->env;
-    self->env.limits = &args->limits;
-    progress_start(&self->progress, io, env);
-    self->env.progress = progress_report;
-    self->env.progress_context = &self->progress;
-    self->format.size = sizeof self->format;
-    if (args_has(args, OPTION_FORMAT))
-        self->format.kind =
-            strcmp(args->value[OPTION_FORMAT], "text") == 0 ? CG_FORMAT_TEXT : CG_FORMAT_JSON;
-    else
-        self->format.kind =
-            io->is_out_terminal && !args_has(args, OPTION_OUTPUT) ? CG_FORMAT_TEXT : CG_FORMAT_JSON;
-    self->format.has_color = wants_color(io, args);
-    self->format.width = wanted_width(io, args);
-    self->format.rows = args_has(args, OPTION_ROWS)  ? args->number[OPTION_ROWS]
-                        : args_has(args, OPTION_ALL) ? UINT64_MAX
-                                                     : 0;
-}
+#include "work.h"
 
 /* --- query ------------------------------------------------------------- */
 
@@ -275,7 +89,7 @@ static int query_options(const cli_io *io, const cli_args *args, cg_query *ret)
 
 static cg_code write_run(work *self, const cg_run *run, const cg_query *query)
 {
-    cg_sink sink = {self, write_document};
+    cg_sink sink = {self, work_write};
 
     switch (self->args->command) {
     case COMMAND_IMPORT: return cg_write_evidence(run, &self->format, sink, &self->err);
@@ -335,10 +149,10 @@ static int run_document(const cli_io *io, const cg_env *env, const cli_args *arg
                             print_safe_word(args->argument).at, command_rows[args->command].word);
     code = cg_run_open(&self.env, args->argument, &run, &self.err);
     if (code != CG_OK)
-        return tell(&self, code);
+        return work_tell(&self, code);
     code = write_run(&self, run, &query);
-    code = finish_output(&self, code);
-    status = tell(&self, code);
+    code = work_finish(&self, code);
+    status = work_tell(&self, code);
     if (status == 0 && args_has(args, OPTION_REQUIRE_VALID))
         status = gate(&self, run);
     cg_run_free(run);
@@ -353,22 +167,19 @@ static int run_protocol(const cli_io *io, const cg_env *env, const cli_args *arg
     cg_code code;
 
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (i == COMMAND_VIEW && !cg_page_is_built())
+            continue;
         if (command_rows[i].plane != PLANE_LOCAL)
             rows[count++] = (cg_command_row){command_rows[i].word, command_rows[i].about};
     }
     work_start(&self, io, env, args);
-    code = cg_write_protocol(&self.env, rows, count, &self.format, (cg_sink){&self, write_document},
+    code = cg_write_protocol(&self.env, rows, count, &self.format, (cg_sink){&self, work_write},
                              &self.err);
-    code = finish_output(&self, code);
-    return tell(&self, code);
+    code = work_finish(&self, code);
+    return work_tell(&self, code);
 }
 
 /* --- texts ------------------------------------------------------------- */
-
-static int said(const cli_io *io, cg_code code)
-{
-    return code == CG_OK ? 0 : out_failed(io, code);
-}
 
 static int say_version(const cli_io *io, const cli_args *args)
 {
@@ -377,7 +188,7 @@ static int say_version(const cli_io *io, const cli_args *args)
     print_open(&out, io->out);
     print_format(&out, "%s %s\n", args->is_cargo ? "cargo-candle-graph" : "candle-graph",
                  cg_version());
-    return said(io, print_close(&out));
+    return work_said(io, print_close(&out));
 }
 
 static int find_argument(const cli_io *io, const cli_args *args, int *ret)
@@ -400,7 +211,7 @@ static int find_argument(const cli_io *io, const cli_args *args, int *ret)
 
 static int say_help(const cli_io *io, const cli_args *args, int command)
 {
-    return said(io, command < 0 ? help_write_all(io->out, args)
+    return work_said(io, command < 0 ? help_write_all(io->out, args)
                                 : help_write_command(io->out, args, command));
 }
 
@@ -417,7 +228,7 @@ static int run_man(const cli_io *io, const cli_args *args)
     int command;
     int status = find_argument(io, args, &command);
 
-    return status != 0 ? status : said(io, help_write_man(io->out, command));
+    return status != 0 ? status : work_said(io, help_write_man(io->out, command));
 }
 
 static int run_completions(const cli_io *io, const cli_args *args)
@@ -429,7 +240,7 @@ static int run_completions(const cli_io *io, const cli_args *args)
 
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(shells[i].word, args->argument) == 0)
-            return said(io, shells[i].write(io->out));
+            return work_said(io, shells[i].write(io->out));
     }
     return args_usage(io, args, "no completions for `%s`; there are some for bash, zsh and fish",
                       print_safe_word(args->argument).at);
@@ -456,12 +267,12 @@ int cli_run(const cli_io *io, const cg_env *env, int argc, char **argv)
     case COMMAND_SUMMARY:
     case COMMAND_QUERY:
     case COMMAND_OVERVIEW: return run_document(io, env, &args);
-    case COMMAND_VIEW:
-    case COMMAND_COMPARE:
-    case COMMAND_REPORT:
-    case COMMAND_VERIFY:
-    case COMMAND_CAMPAIGN_STATUS:
-    case COMMAND_SERIES:
+    case COMMAND_REPORT: return run_report(io, env, &args);
+    case COMMAND_VERIFY: return run_verify(io, env, &args);
+    case COMMAND_VIEW: return run_view(io, env, &args);
+    case COMMAND_COMPARE: return run_compare(io, env, &args);
+    case COMMAND_CAMPAIGN_STATUS: return run_campaign_status(io, env, &args);
+    case COMMAND_SERIES: return run_series(io, env, &args);
     case COMMAND_RECOVER:
     case COMMAND_CHECK:
     case COMMAND_TREE:

@@ -26,6 +26,8 @@ static cg_code write_all(int file, const char *bytes, size_t count, int *ret_err
         } else if (errno != EINTR) {
             *ret_error = errno;
             return errno == EPIPE ? CG_CLOSED : CG_OUTPUT;
+        } else if (stop_signal != 0) {
+            return CG_CLOSED; /* the reader may never go on */
         }
     }
     return CG_OK;
@@ -100,6 +102,17 @@ static void handle(int signal, void (*handler)(int), int flags)
     (void)sigaction(signal, &action, NULL);
 }
 
+/* Stop cleanly at the first `signal`; who asks a second time does not want to wait. */
+static void handle_stop(int signal)
+{
+    struct sigaction before;
+
+    /* What the caller had ignored stays so: nohup, a job in the background. */
+    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        return;
+    handle(signal, on_stop, (int)SA_RESETHAND);
+}
+
 void terminal_open(cli_io *ret)
 {
     struct winsize size;
@@ -107,9 +120,10 @@ void terminal_open(cli_io *ret)
     memset(ret, 0, sizeof *ret);
     hold_descriptors();
     handle(SIGPIPE, SIG_IGN, 0);
-    /* Once: who asks a second time does not want to wait. */
-    handle(SIGINT, on_stop, (int)SA_RESETHAND);
-    handle(SIGTERM, on_stop, (int)SA_RESETHAND);
+    handle(SIGXFSZ, SIG_IGN, 0); /* a file that may not grow is a failed write */
+    handle_stop(SIGHUP);
+    handle_stop(SIGINT);
+    handle_stop(SIGTERM);
     ret->out.write = write_out;
     ret->err.write = write_err;
     ret->is_out_terminal = isatty(STDOUT_FILENO) == 1;

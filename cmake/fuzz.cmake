@@ -10,7 +10,8 @@ if(CG_FUZZ)
     cg_own(fuzz_${name})
     # The entry point is declared by the fuzzer's runtime, not by a header.
     set_property(SOURCE ${source} PROPERTY COMPILE_OPTIONS -Wno-missing-prototypes)
-    target_link_libraries(fuzz_${name} PRIVATE candlegraph cg_internal_headers)
+    target_link_libraries(fuzz_${name} PRIVATE
+      $<TARGET_NAME_IF_EXISTS:candlegraph_record> candlegraph cg_internal_headers)
     set_target_properties(fuzz_${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
     set(run $<TARGET_FILE:fuzz_${name}>)

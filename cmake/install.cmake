@@ -16,7 +16,7 @@ function(cg_pkg_config name description private_requires private_libs)
   install(FILES "${CMAKE_BINARY_DIR}/${name}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-set(private_libs "-lm")
+set(private_libs "-pthread -lm")
 if(CG_USES_CSV)
   string(APPEND private_libs " -lcsv")
 endif()

@@ -80,8 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 3; i++) {
         errors[i] = (cg_err){0};
         buf_init(&texts[i], &memory, SIZE_MAX);
-        codes[i] = read_rows((source){data, size, portions[i]}, is_searching, &texts[i],
-                             &errors[i]);
+        codes[i] =
+            read_rows((source){data, size, portions[i]}, is_searching, &texts[i], &errors[i]);
     }
     for (size_t i = 1; i < 3; i++) {
         if (codes[i] != codes[0] || errors[i].line != errors[0].line ||

@@ -50,7 +50,7 @@ static bool goes_on_safe(cg_str out, size_t *at, cg_str text, size_t *from)
     size_t size = str_next_safe(text, from, piece);
 
     CHECK(size > 0 && size <= sizeof piece);
-    return goes_on(out, at, (cg_str){ piece, size });
+    return goes_on(out, at, (cg_str){piece, size});
 }
 
 static void check_tty(cg_str text, cg_str out)
@@ -81,7 +81,7 @@ static void check_md(cg_str text, cg_str out)
             bool is_escaped = goes_on(out, &at, CG_LIT("\\"));
 
             CHECK(is_escaped || memchr("\\`|*_[]", c, 7) == NULL);
-            CHECK(goes_on(out, &at, (cg_str){ &c, 1 }));
+            CHECK(goes_on(out, &at, (cg_str){&c, 1}));
             i++;
         } else {
             CHECK(goes_on_safe(out, &at, text, &i));
@@ -98,7 +98,7 @@ static cg_str html_entity(char c)
     case '>': return CG_LIT("&gt;");
     case '"': return CG_LIT("&quot;");
     case '\'': return CG_LIT("&#39;");
-    default: return (cg_str){ NULL, 0 };
+    default: return (cg_str){NULL, 0};
     }
 }
 
@@ -112,7 +112,7 @@ static void check_html(cg_str text, cg_str out)
         cg_str entity = html_entity(c);
 
         if (entity.len > 0 || c == '\n' || c == '\t') {
-            CHECK(goes_on(out, &at, entity.len > 0 ? entity : (cg_str){ &c, 1 }));
+            CHECK(goes_on(out, &at, entity.len > 0 ? entity : (cg_str){&c, 1}));
             i++;
         } else {
             CHECK(goes_on_safe(out, &at, text, &i));
@@ -142,7 +142,7 @@ static void check_script(cg_str text, cg_str out)
             CHECK(goes_on(out, &at, CG_LIT("\\u2029")));
             i = end;
         } else {
-            CHECK(goes_on(out, &at, (cg_str){ &c, 1 }));
+            CHECK(goes_on(out, &at, (cg_str){&c, 1}));
             i++;
         }
     }
@@ -154,7 +154,7 @@ static void check_script(cg_str text, cg_str out)
 /* Error texts and file names are escaped while they are stored. */
 static void check_err(cg_str text)
 {
-    cg_err err = { 0 };
+    cg_err err = {0};
 
     cg_fail(&err, PROBLEM_INPUT_KIND, "%.*s", ERR_STR(text));
     err_in_file(&err, text);
@@ -185,7 +185,7 @@ static void run_door(heap *from, void (*door)(buf *, cg_str), void (*check)(cg_s
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cg_str text = { (const char *)data, size };
+    cg_str text = {(const char *)data, size};
     heap from;
 
     heap_init(&from, NULL);

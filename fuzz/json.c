@@ -25,7 +25,7 @@ static cg_code keep(void *context, const char *bytes, size_t count)
 {
     buf *out = context;
 
-    buf_add(out, (cg_str){ bytes, count });
+    buf_add(out, (cg_str){bytes, count});
     return out->failed ? CG_OUTPUT : CG_OK;
 }
 
@@ -147,7 +147,7 @@ static void check_round_trip(heap *from, json_reader *reader, cg_str text, bool 
 
     (void)text;
     buf_init(&written, from, SIZE_MAX);
-    CHECK(jw_init(&out, from, (cg_sink){ &written, keep }, is_pretty, false) == CG_OK);
+    CHECK(jw_init(&out, from, (cg_sink){&written, keep}, is_pretty, false) == CG_OK);
     write_all(&out, reader->doc->root, reader->doc_count);
     CHECK(jw_finish(&out, NULL) == CG_OK);
     json_init(&second, from, 127);
@@ -162,7 +162,7 @@ static void check_round_trip(heap *from, json_reader *reader, cg_str text, bool 
 static void run(cg_str text, uint64_t ceiling)
 {
     yyjson_val *root = NULL;
-    json_fault fault = { 0 };
+    json_fault fault = {0};
     json_reader reader;
     heap from;
     cg_code code;
@@ -204,7 +204,7 @@ static void run(cg_str text, uint64_t ceiling)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cg_str text = { (const char *)data, size };
+    cg_str text = {(const char *)data, size};
 
     run(text, 127);
     run(text, 2);

@@ -62,14 +62,14 @@ static void run(const cg_env *env, source from, cg_str text)
     uint64_t total_ceiling = limit_of(env, CG_LIMIT_DOCUMENT_BYTES);
     uint64_t number = 0;
     size_t at = 0;
-    cg_err err = { 0 };
+    cg_err err = {0};
     lines reader;
     heap memory;
 
     heap_init(&memory, env);
     CHECK(lines_init(&reader, &memory, env, fill, &from, &err) == CG_OK);
     for (;;) {
-        size_t found = str_find((cg_str){ text.ptr + at, text.len - at }, CG_LIT("\n"));
+        size_t found = str_find((cg_str){text.ptr + at, text.len - at}, CG_LIT("\n"));
         size_t len = found == SIZE_MAX ? text.len - at : found;
         bool has_more = false;
         cg_str line;
@@ -97,19 +97,19 @@ static void run(const cg_env *env, source from, cg_str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cg_limits limits;
-    const cg_env env = { .size = sizeof env, .limits = &limits };
+    const cg_env env = {.size = sizeof env, .limits = &limits};
     source from;
     cg_str text;
 
     if (size < 4)
         return 0;
-    text = (cg_str){ (const char *)data + 4, size - 4 };
+    text = (cg_str){(const char *)data + 4, size - 4};
     limits_default(&limits);
     if (data[1] != 0)
         limits.value[CG_LIMIT_LINE_BYTES] = data[1];
     if (data[2] != 0)
         limits.value[CG_LIMIT_DOCUMENT_BYTES] = data[2];
-    from = (source){ text, data[0] == 0 ? SIZE_MAX : data[0], 0, data[3] };
+    from = (source){text, data[0] == 0 ? SIZE_MAX : data[0], 0, data[3]};
     run(&env, from, text);
     return 0;
 }

@@ -32,7 +32,7 @@ static const sc_table *const tables[] = {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cg_str line = { (const char *)data, size };
+    cg_str line = {(const char *)data, size};
     json_reader reader;
     heap from;
     arena mem;

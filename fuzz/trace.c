@@ -129,7 +129,8 @@ static void ask(const evidence *from)
 /* Takes the document. */
 static void derive(trace_doc *doc)
 {
-    const document_input input = {CG_LIT("trace.jsonl"), CG_LIT("trace.jsonl")};
+    const document_input input = {.requested_path = CG_LIT("trace.jsonl"),
+                                  .trace_path = CG_LIT("trace.jsonl")};
     uint64_t written = 0;
     const cg_sink sink = {&written, drop};
     evidence *derived = NULL;

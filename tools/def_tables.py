@@ -1,7 +1,8 @@
 """def_tables: the .def tables of src/ as Python lists, for the generators of tools/.
 
 read(path) gives {macro name: rows}. A row is the list of the arguments of one F(...), W(...) or
-X(...), strings without their quotes; lists that are used inside another list are expanded.
+X(...), strings without their quotes; lists that are used inside another list are expanded, those
+of another file from `known`, the tables of that file.
 """
 import os
 import re
@@ -29,7 +30,7 @@ def arguments(text):
     return result
 
 
-def read(path):
+def read(path, known=None):
     tables = {}
     for name, parameter, body in MACRO.findall(source(path)):
         rows = []
@@ -37,7 +38,7 @@ def read(path):
             if called == parameter:
                 rows.append(arguments(inside))
             else:
-                rows.extend(tables[called])
+                rows.extend(tables[called] if called in tables else known[called])
         tables[name] = rows
     return tables
 

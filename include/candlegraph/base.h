@@ -21,7 +21,7 @@
 #endif
 
 #if defined(__GNUC__)
-#define CG_MUST __attribute__((warn_unused_result))
+#define CG_MUST                __attribute__((warn_unused_result))
 #define CG_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define CG_MUST
@@ -112,8 +112,7 @@ typedef struct cg_allocator {
     X(BUNDLE_FILES, "bundle-files", UINT64_C(100000), "files of one bundle")                       \
     X(BUNDLE_DEPTH, "bundle-depth", 16u, "directories inside each other in a bundle")              \
     X(BUNDLE_PATH_BYTES, "bundle-path-bytes", 1024u, "a file name inside a bundle, as declared")   \
-    X(MANIFEST_BYTES, "manifest-bytes", 16u << 20,                                                 \
-      "bundle.json; larger is a mistake or an attack")
+    X(MANIFEST_BYTES, "manifest-bytes", 16u << 20, "bundle.json; larger is a mistake or an attack")
 
 enum {
 #define X(name, word, value, why) CG_LIMIT_##name,

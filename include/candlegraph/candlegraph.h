@@ -66,6 +66,13 @@ CG_API cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret,
 /* The same from bytes in memory; `name` stands for the path in messages and documents. */
 CG_API cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const char *name,
                            cg_run **ret, cg_err *reterr) CG_MUST;
+/*
+ * The trace at `path` with the Nsight exports of a directory; NULL: none. Bad exports become part
+ * of the evidence. The path of a bundle is refused: it has its own.
+ */
+CG_API cg_code cg_run_open_with_nsight(const cg_env *env, const char *path,
+                                       const char *nsight_directory, cg_run **ret,
+                                       cg_err *reterr) CG_MUST;
 CG_API void cg_run_free(cg_run *run);
 
 /* ---- documents -------------------------------------------------------- */
@@ -76,9 +83,9 @@ enum { CG_FORMAT_JSON = 0, CG_FORMAT_TEXT = 1 };
 typedef struct cg_format {
     uint32_t size; /* sizeof(cg_format) of the caller */
     cg_format_kind kind;
-    bool has_color;  /* text: ANSI colours */
-    uint32_t width;  /* text: cells of a line, 0 = 100 */
-    uint64_t rows;   /* text: rows of a long table, 0 = 20 */
+    bool has_color; /* text: ANSI colours */
+    uint32_t width; /* text: cells of a line, 0 = 100 */
+    uint64_t rows;  /* text: rows of a long table, 0 = 20 */
 } cg_format;
 
 /* candle-graph/evidence/4: everything that was derived. Text form: the report. */
@@ -92,6 +99,12 @@ CG_API cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_
                                  cg_err *reterr) CG_MUST;
 /* The report as Markdown; text from the trace is escaped. */
 CG_API cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr) CG_MUST;
+/*
+ * The run as one HTML file that needs no network, with its data as candle-graph/viewer/5 in the
+ * element `cg-payload`. CG_PLANNED when the library was built without the viewer.
+ */
+CG_API cg_code cg_write_page(const cg_run *run, cg_sink sink, cg_err *reterr) CG_MUST;
+CG_API bool cg_page_is_built(void);
 
 /*
  * Kinds of questions: name, needs a graph, takes label filters, is a
@@ -185,12 +198,207 @@ CG_API bool cg_run_issue(const cg_run *run, uint64_t index, cg_issue *ret);
 /* Span by index in id order; times in nanoseconds of the host clock, bytes logical. */
 typedef struct cg_span {
     cg_str id, name, parent_id; /* parent_id absent for a root */
-    uint64_t start_ns, total_ns, self_ns; /* self and total with has_graph, else recorded duration */
+    uint64_t start_ns, total_ns,
+        self_ns; /* self and total with has_graph, else recorded duration */
     bool is_closed, is_measured;
-    bool has_allocated, has_peak;
-    uint64_t allocated_bytes, peak_live_bytes, residual_bytes;
+    bool has_allocated;
+    uint64_t allocated_bytes; /* directly in the span; peaks: `spans` and `module-tree` */
 } cg_span;
 CG_API bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret);
+
+/* ---- bundles: verify -------------------------------------------------- */
+
+/*
+ * A bundle is a directory with bundle.json, trace.jsonl, evidence.json and
+ * more; cg_run_open reads it like a trace, after verifying it. What a document
+ * then shows is derived from the trace, and refused where the published
+ * evidence says otherwise (`bundle-evidence-differs`).
+ */
+typedef uint32_t cg_verify_depth;
+enum {
+    CG_VERIFY_BYTES = 0,    /* files, sizes, digests, run id */
+    CG_VERIFY_SEMANTIC = 1, /* also: what is in it follows from its trace */
+    CG_VERIFY_STRICT = 2    /* also: nothing in it could not be checked that way */
+};
+
+typedef struct cg_verification cg_verification;
+
+/* Verify the bundle at `path`. CG_INPUT with a problem `bundle-...`, CG_NOT_FOUND, CG_LIMIT ... */
+CG_API cg_code cg_bundle_verify(const cg_env *env, const char *path, cg_verify_depth depth,
+                                cg_verification **ret, cg_err *reterr) CG_MUST;
+CG_API void cg_verification_free(cg_verification *verification);
+/* candle-graph/verify/1 */
+CG_API cg_code cg_write_verification(const cg_verification *verification, const cg_format *format,
+                                     cg_sink sink, cg_err *reterr) CG_MUST;
+
+typedef struct cg_verification_facts {
+    uint32_t size; /* set by the caller */
+    cg_str run_id, manifest_sha256;
+    cg_str producer_name, producer_version; /* absent: no marker */
+    uint64_t file_count, byte_count;
+    uint64_t unchecked_count; /* files that only their writer could derive again */
+} cg_verification_facts;
+CG_API void cg_verification_facts_of(const cg_verification *verification,
+                                     cg_verification_facts *ret);
+
+/* ---- bundles: publish ------------------------------------------------- */
+
+typedef struct cg_publish_request {
+    uint32_t size;                /* sizeof(cg_publish_request) of the caller */
+    const char *trace_path;       /* a file, or a pipe that is read once */
+    const char *nsight_directory; /* regular files only; NULL: none */
+    const char *bundle_path;      /* must not exist, or hold the same inputs already */
+    const char *receipt_path;     /* where the caller will write the receipt, to refuse that in
+                                     time; NULL: no file */
+} cg_publish_request;
+
+typedef struct cg_publication cg_publication;
+
+/*
+ * Publish a trace as a bundle, whole or not at all. A repetition finds the work
+ * done. CG_OUTPUT_REFUSED: something else stands there (`bundle-conflict`), or
+ * the place lies in a bundle. CG_DURABILITY: the bundle is there, but may not
+ * survive a loss of power.
+ */
+CG_API cg_code cg_publish(const cg_env *env, const cg_publish_request *request,
+                          cg_publication **ret, cg_err *reterr) CG_MUST;
+CG_API void cg_publication_free(cg_publication *publication);
+/* candle-graph/publication/1 */
+CG_API cg_code cg_write_publication(const cg_publication *publication, const cg_format *format,
+                                    cg_sink sink, cg_err *reterr) CG_MUST;
+
+typedef struct cg_publication_facts {
+    uint32_t size;              /* set by the caller */
+    bool is_already_published;  /* nothing was written */
+    cg_str bundle_path, run_id, manifest_sha256;
+    uint64_t file_count, byte_count;
+} cg_publication_facts;
+CG_API void cg_publication_facts_of(const cg_publication *publication, cg_publication_facts *ret);
+
+/* ---- bundles: one planned capture ------------------------------------- */
+
+/*
+ * The life of a planned capture: begin, record to cg_capture_trace_path, publish.
+ *
+ *   code = cg_capture_begin(&env, "runs/update-4", &plan, &capture, &already, &err);
+ *   if (already != NULL) ... done in an earlier run ...
+ *   ... record to cg_capture_trace_path(capture), finish the recording ...
+ *   code = cg_capture_publish(capture, &publication, &err);
+ *   cg_capture_free(capture);
+ *
+ * A run that is killed in between leaves the destination absent or complete; the next one begins
+ * again or finds it published. A destination that holds another capture is a conflict, always.
+ */
+typedef struct cg_capture_plan {
+    uint32_t size; /* sizeof(cg_capture_plan) of the caller */
+    const char *entrypoint;
+    const char *correlation_id;
+    const char *device;
+    uint64_t capture_step;
+    bool is_train; /* else inference */
+} cg_capture_plan;
+
+typedef struct cg_capture cg_capture;
+
+/*
+ * On success one of *ret and *ret_already is not NULL. `env` must outlive the
+ * capture. Directories on the way to the destination are made.
+ */
+CG_API cg_code cg_capture_begin(const cg_env *env, const char *bundle_path,
+                                const cg_capture_plan *plan, cg_capture **ret,
+                                cg_publication **ret_already, cg_err *reterr) CG_MUST;
+/* The path to record to; nothing stands there yet. */
+CG_API const char *cg_capture_trace_path(const cg_capture *capture);
+/* Nsight exports to be published with it; the directory is read when publishing. */
+CG_API cg_code cg_capture_set_nsight(cg_capture *capture, const char *directory,
+                                     cg_err *reterr) CG_MUST;
+/*
+ * Publish the recorded trace, which must be of the plan and, for the first, of
+ * a complete capture, for the second of a failed one. On failure the trace
+ * stays where it is, and the call may be repeated.
+ */
+CG_API cg_code cg_capture_publish(cg_capture *capture, cg_publication **ret,
+                                  cg_err *reterr) CG_MUST;
+CG_API cg_code cg_capture_publish_failed(cg_capture *capture, cg_publication **ret,
+                                         cg_err *reterr) CG_MUST;
+/* Leaves a trace that was not published where it is. */
+CG_API void cg_capture_free(cg_capture *capture);
+
+/* ---- compare ---------------------------------------------------------- */
+
+/*
+ * Two cohorts of runs: may they be compared, and did the candidate change the
+ * time of the measured region? A run that cannot be verified or read fails the
+ * call. Runs that may not be compared do not: the comparison says why
+ * (`ineligible`, with reasons) and concludes nothing. The order of the runs
+ * matters, the interval is resampled by place.
+ */
+typedef struct cg_compare_request {
+    uint32_t size; /* sizeof(cg_compare_request) of the caller */
+    const char *const *baseline;
+    const char *const *candidate;
+    size_t baseline_count, candidate_count; /* at least one each */
+    bool are_traces;           /* raw trace files, never eligible; else published bundles */
+    bool has_min_effect;       /* a verdict needs an interval wholly beyond that many percent */
+    double min_effect_percent; /* of the baseline's median, not negative */
+    bool is_calibrated;        /* also: the baseline against itself, spread and drift */
+} cg_compare_request;
+
+typedef struct cg_comparison cg_comparison;
+
+CG_API cg_code cg_compare(const cg_env *env, const cg_compare_request *request,
+                          cg_comparison **ret, cg_err *reterr) CG_MUST;
+CG_API void cg_comparison_free(cg_comparison *comparison);
+/* candle-graph/comparison/6 */
+CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_format *format,
+                                   cg_sink sink, cg_err *reterr) CG_MUST;
+
+typedef uint32_t cg_verdict;
+enum {
+    CG_VERDICT_INELIGIBLE = 0,
+    CG_VERDICT_INCONCLUSIVE = 1,
+    CG_VERDICT_FASTER = 2,
+    CG_VERDICT_SLOWER = 3
+};
+
+typedef struct cg_comparison_facts {
+    uint32_t size; /* set by the caller */
+    cg_verdict verdict;
+    bool is_comparable, is_paired;
+    uint64_t baseline_count, candidate_count;
+    double baseline_median_ns, candidate_median_ns, median_delta_ns;
+    double lower_delta_ns, upper_delta_ns; /* with is_comparable: 95 % interval */
+} cg_comparison_facts;
+CG_API void cg_comparison_facts_of(const cg_comparison *comparison, cg_comparison_facts *ret);
+/* Distinct reason codes, sorted; false: no more. */
+CG_API bool cg_comparison_reason(const cg_comparison *comparison, uint64_t index, cg_str *ret);
+
+/*
+ * candle-graph/compare-plan/1: an order in which to measure pairs of runs, so
+ * that a machine that drifts hits both builds alike. 5 to 100 000 pairs.
+ */
+CG_API cg_code cg_write_compare_plan(const cg_env *env, uint64_t pairs, const cg_format *format,
+                                     cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* ---- campaigns and series --------------------------------------------- */
+
+/* candle-graph/campaign-status/1: what has become of the captures `manifest` plans. */
+CG_API cg_code cg_write_campaign_status(const cg_env *env, const char *manifest,
+                                        const cg_format *format, cg_sink sink,
+                                        cg_err *reterr) CG_MUST;
+
+typedef struct cg_series_request {
+    uint32_t size;              /* sizeof(cg_series_request) of the caller */
+    const char *manifest;       /* a campaign whose captures are all published, or NULL */
+    const char *const *bundles; /* without a manifest */
+    size_t bundle_count;
+    cg_str label_prefix;        /* of labels and of `root/key`; absent = all */
+    bool has_growth;            /* JSON: also bytes that stay, and which spans grow */
+} cg_series_request;
+
+/* candle-graph/series/1: times, statistics and gradients by captured step. */
+CG_API cg_code cg_write_series(const cg_env *env, const cg_series_request *request,
+                               const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
 
 /* ---- outputs ---------------------------------------------------------- */
 

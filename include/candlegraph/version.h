@@ -10,9 +10,9 @@
 #define CG_VERSION_MAJOR 0
 #define CG_VERSION_MINOR 1
 #define CG_VERSION_PATCH 0
-#define CG_VERSION_TEXT "0.1.0"
+#define CG_VERSION_TEXT  "0.1.0"
 
 #define CG_ABI_VERSION 1
-#define CG_ABI_OLDEST 1
+#define CG_ABI_OLDEST  1
 
 #endif

@@ -14,12 +14,10 @@ const char *cg_code_name(cg_code code)
 {
     switch (code) {
 #define X(name, number, status, text)                                                              \
-    case number:                                                                                   \
-        return #name;
+    case number: return #name;
         CG_CODES(X)
 #undef X
-    default:
-        return "UNKNOWN";
+    default: return "UNKNOWN";
     }
 }
 
@@ -27,12 +25,10 @@ int cg_code_exit_status(cg_code code)
 {
     switch (code) {
 #define X(name, number, status, text)                                                              \
-    case number:                                                                                   \
-        return status;
+    case number: return status;
         CG_CODES(X)
 #undef X
-    default:
-        return 70;
+    default: return 70;
     }
 }
 

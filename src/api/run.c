@@ -1,7 +1,10 @@
 /* Opening a run, its facts and its documents. */
 #include "base/buf.h"
 #include "candlegraph/candlegraph.h"
+#include "publish/derive.h"
+#include "publish/receipt.h"
 #include "view/document.h"
+#include "view/page.h"
 #include "view/report.h"
 #include "view/text.h"
 
@@ -14,6 +17,8 @@ struct cg_run {
     arena arena;
     evidence *evidence;
     document_input input;
+    doc_receipt receipt;   /* of a bundle; `input` leads to it */
+    difference difference; /* of a bundle: where its evidence is not what follows from its trace */
 };
 
 /* --- what is at a path? --- */
@@ -53,8 +58,10 @@ static cg_code has_entry(const cg_env *env, arena *mem, cg_str directory, const 
 }
 
 typedef struct place {
+    bool takes_augmented; /* in: whoever names Nsight exports may name those beside the trace */
     cg_input_kind kind;
     cg_str trace_path;
+    cg_str bundle_root;
 } place;
 
 static cg_code refuse_augmented(const cg_env *env, arena *mem, cg_str directory, cg_str path,
@@ -67,8 +74,8 @@ static cg_code refuse_augmented(const cg_env *env, arena *mem, cg_str directory,
 
         CG_TRY(has_entry(env, mem, directory, derived[i], &kind, reterr));
         if (kind != OS_MISSING) {
-            cg_fail(reterr, PROBLEM_INPUT_AUGMENTED, "`%s` lies beside the trace without a bundle.json",
-                    derived[i]);
+            cg_fail(reterr, PROBLEM_INPUT_AUGMENTED,
+                    "`%s` lies beside the trace without a bundle.json", derived[i]);
             err_in_file(reterr, path);
             return CG_INPUT;
         }
@@ -81,13 +88,14 @@ static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, pla
 {
     static const char *const sources[] = {"Cargo.toml", "src/lib.rs", "src/main.rs", "lib.rs",
                                           "main.rs"};
-    enum os_kind bundle;
+    enum os_kind sealed;
     enum os_kind trace;
 
-    CG_TRY(has_entry(env, mem, path, "bundle.json", &bundle, reterr));
+    CG_TRY(has_entry(env, mem, path, "bundle.json", &sealed, reterr));
     CG_TRY(has_entry(env, mem, path, TRACE_FILE, &trace, reterr));
-    if (bundle != OS_MISSING) {
+    if (sealed != OS_MISSING) {
         ret->kind = CG_INPUT_BUNDLE;
+        ret->bundle_root = path;
         return CG_OK;
     }
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
@@ -111,7 +119,8 @@ static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, pla
         err_in_file(reterr, path);
         return CG_INPUT;
     }
-    CG_TRY(refuse_augmented(env, mem, path, path, reterr));
+    if (!ret->takes_augmented)
+        CG_TRY(refuse_augmented(env, mem, path, path, reterr));
     ret->kind = CG_INPUT_RAW_TRACE;
     return join(mem, path, TRACE_FILE, &ret->trace_path) ? CG_OK : err_nomem(reterr);
 }
@@ -119,7 +128,7 @@ static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, pla
 static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
 {
     enum os_kind kind;
-    enum os_kind bundle;
+    enum os_kind sealed;
     cg_str parent;
 
     CG_TRY(os_kind_of(env, path, true, &kind, reterr));
@@ -128,8 +137,7 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
         cg_fail(reterr, PROBLEM_INPUT_MISSING, "no such file or directory");
         err_in_file(reterr, path);
         return CG_NOT_FOUND;
-    case OS_DIRECTORY:
-        return look_at_directory(env, mem, path, ret, reterr);
+    case OS_DIRECTORY: return look_at_directory(env, mem, path, ret, reterr);
     case OS_LINK:
     case OS_OTHER:
         cg_fail(reterr, PROBLEM_INPUT_KIND, "neither a file, a pipe nor a directory");
@@ -139,20 +147,21 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
         ret->kind = CG_INPUT_RAW_TRACE;
         ret->trace_path = path;
         return CG_OK;
-    case OS_FILE:
-        break;
+    case OS_FILE: break;
     }
     if (str_ends_with(path, CG_LIT(".rs"))) {
         ret->kind = CG_INPUT_CRATE;
         return CG_OK;
     }
     parent = parent_of(path);
-    CG_TRY(has_entry(env, mem, parent, "bundle.json", &bundle, reterr));
-    if (bundle != OS_MISSING) {
+    CG_TRY(has_entry(env, mem, parent, "bundle.json", &sealed, reterr));
+    if (sealed != OS_MISSING) {
         ret->kind = CG_INPUT_BUNDLE;
+        ret->bundle_root = parent;
         return CG_OK;
     }
-    CG_TRY(refuse_augmented(env, mem, parent, path, reterr));
+    if (!ret->takes_augmented)
+        CG_TRY(refuse_augmented(env, mem, parent, path, reterr));
     ret->kind = CG_INPUT_RAW_TRACE;
     ret->trace_path = path;
     return CG_OK;
@@ -204,16 +213,93 @@ void cg_run_free(cg_run *run)
     heap_resize(&last, run, sizeof *run, 0);
 }
 
-static cg_code open_place(const cg_env *env, cg_run *run, cg_str path, cg_err *reterr)
+static void emit_receipt(jsonw *out, const void *context)
 {
-    place at = {0};
+    sc_write(out, &table_receipt, context);
+}
+
+/* Derive from the verified bundle and compare; the bundle is closed when that is done. */
+static cg_code read_bundle(cg_run *run, bundle *from, cg_err *reterr)
+{
+    doc_receipt receipt = bundle_receipt(from);
+
+    CG_TRY(receipt_keep(&receipt, &run->arena, &run->receipt, reterr));
+    CG_TRY(bundle_derive(from, &run->evidence, reterr));
+    CG_TRY(bundle_compare(from, run->evidence, &run->arena, &run->difference, reterr));
+    run->input.verification = (sc_stream){emit_receipt, &run->receipt};
+    return bundle_recheck(from, reterr);
+}
+
+static cg_code open_bundle(const cg_env *env, cg_run *run, cg_str path, cg_str root, cg_err *reterr)
+{
+    bundle *from;
+    cg_code code;
+
+    if (!arena_text(&run->arena, path, &run->input.requested_path) ||
+        !arena_text(&run->arena, root, &run->input.bundle_root) ||
+        !join(&run->arena, root, TRACE_FILE, &run->input.trace_path))
+        return err_nomem(reterr);
+    CG_TRY(bundle_open(env, root, &from, reterr));
+    code = read_bundle(run, from, reterr);
+    bundle_free(from);
+    return code;
+}
+
+/* A document must not show what the published evidence says otherwise. */
+static cg_code check_parts(const cg_run *run, uint32_t shown, cg_err *reterr)
+{
+    const difference *found = &run->difference;
+
+    for (unsigned i = 0; i < PART_COUNT; i++) {
+        if ((found->parts & shown & UINT32_C(1) << i) == 0)
+            continue;
+        cg_fail(reterr, PROBLEM_BUNDLE_DIFFERS, "`%.*s` is not what follows from the trace",
+                ERR_STR(found->place[i]));
+        err_in_file(reterr, run->input.requested_path);
+        return CG_INPUT;
+    }
+    return CG_OK;
+}
+
+#define PARTS_SUMMARY                                                                              \
+    (PART(HEALTH) | PART(CAPABILITIES) | PART(FINDINGS) | PART(GAPS) | PART(STATS) |               \
+     PART(TIMING) | PART(MEMORY) | PART(GPU) | PART(GRAPH_GRADIENTS) | PART(GRAPH_SUMMARY))
+
+/* What an answer of trace-query/5 shows; kinds that evidence/4 has no part for show none. */
+static uint32_t parts_of_query(cg_query_kind kind)
+{
+    static const uint32_t parts[CG_QUERY_COUNT] = {
+        [CG_QUERY_SLOWEST_HOST] = PART(GRAPH_SUMMARY),
+        [CG_QUERY_SLOWEST_DEVICE] = PART(GRAPH_SUMMARY),
+        [CG_QUERY_HEAVIEST] = PART(GRAPH_SUMMARY) | PART(GRAPH_SPANS),
+        [CG_QUERY_MEMORY] = PART(MEMORY),
+        [CG_QUERY_SPANS] = PART(GRAPH_SPANS) | PART(GRAPH_EDGES),
+        [CG_QUERY_TENSORS] = PART(GRAPH_TENSORS),
+        [CG_QUERY_TENSOR_STATS] = PART(STATS),
+        [CG_QUERY_GRADIENTS] = PART(GRAPH_GRADIENTS),
+        [CG_QUERY_GPU_STATUS] = PART(GPU),
+        [CG_QUERY_GPU_CORRELATION] = PART(GPU),
+        [CG_QUERY_GPU_PHASES] = PART(GPU),
+        [CG_QUERY_GPU_KERNELS] = PART(GPU),
+        [CG_QUERY_GPU_GAPS] = PART(GPU),
+    };
+
+    return parts[kind] | PART(CAPABILITIES);
+}
+
+/* `nsight` absent: none. */
+static cg_code open_place(const cg_env *env, cg_run *run, cg_str path, cg_str nsight,
+                          cg_err *reterr)
+{
+    place at = {.takes_augmented = nsight.ptr != NULL};
     trace_doc *trace;
 
     CG_TRY(look_at(env, &run->arena, path, &at, reterr));
-    if (at.kind == CG_INPUT_BUNDLE) {
-        cg_fail(reterr, PROBLEM_PLANNED, "reading bundles is not in this version yet");
-        return CG_PLANNED;
-    }
+    if (at.kind == CG_INPUT_BUNDLE && nsight.ptr != NULL)
+        return cg_fail(reterr, PROBLEM_INPUT_KIND,
+                       "a bundle has its own Nsight files; none can be added to it");
+    if (at.kind == CG_INPUT_BUNDLE)
+        return open_bundle(env, run, path, at.bundle_root, reterr);
     if (at.kind == CG_INPUT_CRATE) {
         cg_fail(reterr, PROBLEM_PLANNED, "reading crates is not in this version yet");
         return CG_PLANNED;
@@ -222,16 +308,25 @@ static cg_code open_place(const cg_env *env, cg_run *run, cg_str path, cg_err *r
         !arena_text(&run->arena, at.trace_path, &run->input.trace_path))
         return err_nomem(reterr);
     CG_TRY(trace_read_file(env, run->input.trace_path, &trace, reterr));
-    return evidence_build(env, trace, &run->evidence, reterr);
+    return evidence_build_with_nsight(env, trace, nsight, true, &run->evidence, reterr);
 }
 
 cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret, cg_err *reterr)
 {
+    return cg_run_open_with_nsight(env, path, NULL, ret, reterr);
+}
+
+cg_code cg_run_open_with_nsight(const cg_env *env, const char *path, const char *nsight_directory,
+                                cg_run **ret, cg_err *reterr)
+{
+    cg_str nsight = {0};
     cg_run *run;
     cg_code code;
 
+    if (nsight_directory != NULL)
+        nsight = str_from(nsight_directory);
     CG_TRY(new_run(env, &run, reterr));
-    code = open_place(env, run, str_from(path), reterr);
+    code = open_place(env, run, str_from(path), nsight, reterr);
     if (code != CG_OK) {
         err_in_file(reterr, str_from(path));
         cg_run_free(run);
@@ -273,7 +368,8 @@ cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const ch
 
 static text_style style_of(const cg_format *format)
 {
-    text_style style = {.has_color = format->has_color, .width = format->width, .rows = format->rows};
+    text_style style = {
+        .has_color = format->has_color, .width = format->width, .rows = format->rows};
 
     if (style.width == 0)
         style.width = 100;
@@ -291,6 +387,7 @@ static bool is_text(const cg_format *format)
 
 cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    CG_TRY(check_parts(run, PARTS_ALL, reterr));
     if (is_text(format)) {
         text_style style = style_of(format);
 
@@ -301,6 +398,7 @@ cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink si
 
 cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    CG_TRY(check_parts(run, PARTS_SUMMARY, reterr));
     if (is_text(format)) {
         text_style style = style_of(format);
 
@@ -311,6 +409,10 @@ cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sin
 
 cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    /* Of the nodes it shows only how many there are. */
+    uint32_t counted = run->difference.lengths & PART(GRAPH_SPANS);
+
+    CG_TRY(check_parts(run, PARTS_SUMMARY | counted, reterr));
     if (is_text(format)) {
         text_style style = style_of(format);
 
@@ -321,7 +423,19 @@ cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink si
 
 cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr)
 {
+    CG_TRY(check_parts(run, PARTS_ALL, reterr));
     return report_write(run->evidence, sink, reterr);
+}
+
+bool cg_page_is_built(void)
+{
+    return page_is_built();
+}
+
+cg_code cg_write_page(const cg_run *run, cg_sink sink, cg_err *reterr)
+{
+    CG_TRY(check_parts(run, PARTS_ALL, reterr));
+    return page_write(run->evidence, sink, reterr);
 }
 
 /* --- queries --- */
@@ -370,6 +484,7 @@ cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format
     if (query->kind >= CG_QUERY_COUNT)
         return cg_fail(reterr, PROBLEM_USAGE, "query kind %u does not exist",
                        (unsigned)query->kind);
+    CG_TRY(check_parts(run, parts_of_query(query->kind), reterr));
     if (is_text(format)) {
         text_style style = style_of(format);
 
@@ -477,9 +592,6 @@ bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret)
         if (from->graph.has_memory) {
             row.has_allocated = from->graph.has_allocated[index];
             row.allocated_bytes = row.has_allocated ? from->graph.allocated_bytes[index] : 0;
-            row.has_peak = from->graph.has_peak[index];
-            row.peak_live_bytes = row.has_peak ? from->graph.peak_live_bytes[index] : 0;
-            row.residual_bytes = row.has_peak ? from->graph.residual_bytes[index] : 0;
         }
     }
     *ret = row;

@@ -6,8 +6,8 @@
 #include "base/num.h"
 
 #define ARENA_FIRST_BLOCK ((size_t)4096)
-#define ARENA_LAST_BLOCK ((size_t)1 << 20)
-#define ARENA_ALIGN ((size_t)16)
+#define ARENA_LAST_BLOCK  ((size_t)1 << 20)
+#define ARENA_ALIGN       ((size_t)16)
 
 /*
  * A large request gets a block of its own and leaves the current block in
@@ -152,7 +152,6 @@ void arena_reset(arena *self, arena_place place)
         heap_resize(self->heap, block, block->size, 0);
     }
     self->at = place.at;
-    self->end = place.block == NULL
-                    ? NULL
-                    : (char *)place.block->current + place.block->current->size;
+    self->end =
+        place.block == NULL ? NULL : (char *)place.block->current + place.block->current->size;
 }

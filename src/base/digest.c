@@ -30,8 +30,7 @@ cg_code digest_finish(digest *self, uint8_t ret[DIGEST_BYTES], cg_err *reterr)
 {
     uint8_t bytes[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    bool is_done =
-        self->state != NULL && EVP_DigestFinal_ex(self->state, bytes, &size) == 1;
+    bool is_done = self->state != NULL && EVP_DigestFinal_ex(self->state, bytes, &size) == 1;
 
     digest_drop(self);
     if (!is_done || size != DIGEST_BYTES)

@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 #define DIGEST_BYTES 32
-#define DIGEST_HEX 64
+#define DIGEST_HEX   64
 
 typedef struct digest {
     void *state; /* owned until digest_finish or digest_drop */

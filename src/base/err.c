@@ -30,7 +30,7 @@ cg_code problem_code(enum problem problem)
     return problem_rows[problem].code;
 }
 
-#define ELLIPSIS "\xE2\x80\xA6"
+#define ELLIPSIS      "\xE2\x80\xA6"
 #define ELLIPSIS_SIZE (sizeof ELLIPSIS - 1)
 
 /* Escaped copy with a NUL; when it does not fit, or `is_cut`, it ends with an ellipsis. */

@@ -22,8 +22,8 @@ static void *heap_default_resize(void *context, void *block, size_t old_size, si
 
 /* Fields behind the `size` that the caller compiled with do not exist. */
 #define ENV_HAS(env, field)                                                                        \
-    ((env) != NULL &&                                                                              \
-     (env)->size >= offsetof(cg_env, field) + sizeof((env)->field) && (env)->field != NULL)
+    ((env) != NULL && (env)->size >= offsetof(cg_env, field) + sizeof((env)->field) &&             \
+     (env)->field != NULL)
 
 void heap_init(heap *self, const cg_env *env)
 {

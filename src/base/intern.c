@@ -3,10 +3,10 @@
 #include "base/num.h"
 
 #define INTERN_FIRST_BITS 10
-#define INTERN_LAST_BITS 32
+#define INTERN_LAST_BITS  32
 
-#define PAGE_BITS 10
-#define PAGE_SIZE ((size_t)1 << PAGE_BITS)
+#define PAGE_BITS     10
+#define PAGE_SIZE     ((size_t)1 << PAGE_BITS)
 #define NUMBER_DIGITS 8 /* keeps every page table below a megabyte */
 
 /* Stands for a page whose texts go through the hash; never written. */
@@ -152,8 +152,7 @@ static sym slot_find(const intern *self, cg_str text, uint32_t hash, size_t *ret
             *ret_at = at;
             return 0;
         }
-        if ((uint32_t)(slot >> 32) == hash &&
-            str_equal(intern_text_of(self, (sym)slot), text))
+        if ((uint32_t)(slot >> 32) == hash && str_equal(intern_text_of(self, (sym)slot), text))
             return (sym)slot;
     }
 }

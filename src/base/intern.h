@@ -20,7 +20,7 @@ typedef uint32_t sym;
  * never changes for a text.
  */
 #define INTERN_FAMILIES 32
-#define INTERN_PREFIX 12
+#define INTERN_PREFIX   12
 
 typedef struct intern_family {
     char prefix[INTERN_PREFIX];

@@ -18,7 +18,7 @@ size_t num_write_i64(char *out, int64_t value);
  * The shortest decimal that reads back as `value` (finite). With the decimal
  * exponent E of d.ddd x 10^E: -5 <= E <= 15 is written plain, integers with
  * `.0`; else scientific with a sign on positive exponents: 1e+16, 5e-324
- * (spec/execution/trace.md, number output). -0.0 is "-0.0".
+ * (docs/schemas/trace.md, values). -0.0 is "-0.0".
  */
 size_t num_write_f64(char *out, double value);
 

@@ -143,6 +143,26 @@ const os_calls *os_of(const cg_env *env)
     return &kernel_calls;
 }
 
+int os_fstat(const os_calls *os, int file, struct stat *ret)
+{
+    int result;
+
+    do
+        result = os->fstat(os->context, file, ret);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+int os_lstat_at(const os_calls *os, int directory, const char *path, struct stat *ret)
+{
+    int result;
+
+    do
+        result = os->lstat_at(os->context, directory, path, ret);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
 /* --- words for what the kernel says --- */
 
 typedef struct os_reason {
@@ -158,9 +178,8 @@ static cg_code os_fail_input(cg_str path, const char *what, int number, cg_err *
 {
     os_reason reason;
     bool is_missing = number == ENOENT || number == ENOTDIR;
-    cg_code code =
-        cg_fail(reterr, is_missing ? PROBLEM_INPUT_MISSING : PROBLEM_INPUT_UNREADABLE,
-                "%s: %s", what, os_say(&reason, number));
+    cg_code code = cg_fail(reterr, is_missing ? PROBLEM_INPUT_MISSING : PROBLEM_INPUT_UNREADABLE,
+                           "%s: %s", what, os_say(&reason, number));
 
     err_in_file(reterr, path);
     return code;
@@ -211,7 +230,7 @@ static int os_stat_followed(const os_calls *os, int directory, const char *path,
 
     if (handle < 0)
         return -1;
-    result = os->fstat(os->context, handle, ret);
+    result = os_fstat(os, handle, ret);
     number = errno;
     os->close(os->context, handle);
     errno = number;
@@ -238,7 +257,7 @@ cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *re
 
     if (os_path(name, path))
         result = follow ? os_stat_followed(os, AT_FDCWD, name, &about)
-                        : os->lstat_at(os->context, AT_FDCWD, name, &about);
+                        : os_lstat_at(os, AT_FDCWD, name, &about);
     if (result == 0) {
         *ret = os_kind_of_mode(about.st_mode);
         return CG_OK;
@@ -251,6 +270,12 @@ cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *re
 
 /* --- reading --- */
 
+/* A signal came while a pipe kept us waiting: does the caller of the library want to stop? */
+static bool is_stopped(const cg_env *env)
+{
+    return !env_progress(env, "waiting for a pipe", 0, 0);
+}
+
 cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reterr)
 {
     const os_calls *os = os_of(env);
@@ -262,10 +287,14 @@ cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reter
     *ret = (os_file){.handle = -1};
     if (!os_path(name, path))
         return os_fail_input(path, "cannot be opened", errno, reterr);
-    handle = os_open_retried(os, AT_FDCWD, name, O_RDONLY | O_NOCTTY, 0);
-    if (handle < 0)
-        return os_fail_input(path, "cannot be opened", errno, reterr);
-    if (os->fstat(os->context, handle, &about) != 0)
+    while ((handle = os->open_at(os->context, AT_FDCWD, name, O_RDONLY | O_NOCTTY | O_CLOEXEC, 0)) <
+           0) {
+        if (errno != EINTR)
+            return os_fail_input(path, "cannot be opened", errno, reterr);
+        if (is_stopped(env))
+            return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped while opening the input");
+    }
+    if (os_fstat(os, handle, &about) != 0)
         number = errno;
     else if (S_ISDIR(about.st_mode))
         number = EISDIR;
@@ -274,6 +303,7 @@ cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reter
         return os_fail_input(path, "cannot be read", number, reterr);
     }
     *ret = (os_file){.os = os,
+                     .env = env,
                      .handle = handle,
                      .is_regular = S_ISREG(about.st_mode),
                      .device = (uint64_t)about.st_dev,
@@ -289,14 +319,14 @@ cg_code os_read(os_file *file, void *to, size_t count, size_t *ret, cg_err *rete
 
     if (count > SSIZE_MAX)
         count = SSIZE_MAX;
-    do
-        got = file->os->read(file->os->context, file->handle, to, count);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) {
+    while ((got = file->os->read(file->os->context, file->handle, to, count)) < 0) {
         os_reason reason;
 
-        return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "cannot be read: %s",
-                       os_say(&reason, errno));
+        if (errno != EINTR)
+            return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "cannot be read: %s",
+                           os_say(&reason, errno));
+        if (is_stopped(file->env))
+            return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped while reading the input");
     }
     *ret = (size_t)got;
     return CG_OK;
@@ -439,8 +469,7 @@ static int output_make_parents(os_output *self)
     unsigned missing = 0;
     struct stat about;
 
-    while (os_stat_followed(os, AT_FDCWD,
-                            output_prefix(self, prefix, output_parent(self, missing)),
+    while (os_stat_followed(os, AT_FDCWD, output_prefix(self, prefix, output_parent(self, missing)),
                             &about) != 0) {
         if (errno != ENOENT || output_parent(self, missing) == 0)
             return -1;
@@ -494,12 +523,15 @@ static cg_code output_open_stream(os_output *self, cg_err *reterr)
 {
     struct stat about;
 
-    self->handle =
-        os_open_retried(self->os, self->directory, self->name, O_WRONLY | O_NOCTTY, 0);
-    if (self->handle < 0)
-        return output_fail(self, "cannot be opened", errno, reterr);
+    while ((self->handle = self->os->open_at(self->os->context, self->directory, self->name,
+                                             O_WRONLY | O_NOCTTY | O_CLOEXEC, 0)) < 0) {
+        if (errno != EINTR)
+            return output_fail(self, "cannot be opened", errno, reterr);
+        if (is_stopped(self->env))
+            return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped while opening the output");
+    }
     self->is_stream = true;
-    if (self->os->fstat(self->os->context, self->handle, &about) != 0)
+    if (os_fstat(self->os, self->handle, &about) != 0)
         return output_fail(self, "cannot be examined", errno, reterr);
     if (!is_stream_mode(about.st_mode))
         return output_fail(self, "was replaced while it was opened", EAGAIN, reterr);
@@ -509,7 +541,8 @@ static cg_code output_open_stream(os_output *self, cg_err *reterr)
 /* `.NAME.tmp-<16 hex>`, with as much of NAME as fits. */
 static void output_name_temporary(os_output *self, uint64_t random)
 {
-    const size_t rest = sizeof ".." "tmp-0123456789abcdef";
+    const size_t rest = sizeof ".."
+                               "tmp-0123456789abcdef";
     size_t len = strlen(self->name);
     size_t room = sizeof self->temporary - rest;
 
@@ -518,18 +551,19 @@ static void output_name_temporary(os_output *self, uint64_t random)
         while (len > 0 && ((unsigned char)self->name[len] & 0xC0) == 0x80)
             len--;
     }
-    snprintf(self->temporary, sizeof self->temporary, ".%.*s.tmp-%016" PRIx64, (int)len,
-             self->name, random);
+    snprintf(self->temporary, sizeof self->temporary, ".%.*s.tmp-%016" PRIx64, (int)len, self->name,
+             random);
 }
 
-static cg_code output_open_temporary(const cg_env *env, os_output *self, cg_err *reterr)
+static cg_code output_open_temporary(const cg_env *env, os_output *self, mode_t mode,
+                                     cg_err *reterr)
 {
     int tries = 8;
 
     do {
         output_name_temporary(self, os_random(env));
         self->handle = os_open_retried(self->os, self->directory, self->temporary,
-                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     } while (self->handle < 0 && errno == EEXIST && --tries > 0);
     if (self->handle >= 0)
         return CG_OK;
@@ -543,10 +577,10 @@ static cg_code output_open_target(const cg_env *env, os_output *self, cg_err *re
     const os_calls *os = self->os;
     struct stat about;
 
-    if (os->lstat_at(os->context, self->directory, self->name, &about) != 0) {
+    if (os_lstat_at(os, self->directory, self->name, &about) != 0) {
         if (errno != ENOENT)
             return output_fail(self, "cannot be examined", errno, reterr);
-        return output_open_temporary(env, self, reterr);
+        return output_open_temporary(env, self, 0666, reterr);
     }
     if (S_ISLNK(about.st_mode)) {
         if (os_stat_followed(os, self->directory, self->name, &about) != 0 ||
@@ -563,12 +597,13 @@ static cg_code output_open_target(const cg_env *env, os_output *self, cg_err *re
         return output_fail(self, "cannot be written", EISDIR, reterr);
     if (!S_ISREG(about.st_mode))
         return output_fail(self, "cannot be written", ENOTSUP, reterr);
-    return output_open_temporary(env, self, reterr);
+    /* What was kept from others stays so. */
+    return output_open_temporary(env, self, about.st_mode & 0777, reterr);
 }
 
 cg_code os_output_open(const cg_env *env, heap *from, cg_str path, os_output *ret, cg_err *reterr)
 {
-    os_output self = {.os = os_of(env), .directory = -1, .handle = -1, .heap = from};
+    os_output self = {.os = os_of(env), .env = env, .directory = -1, .handle = -1, .heap = from};
     char checked[PATH_MAX];
     cg_code code;
 
@@ -601,8 +636,11 @@ cg_code os_output_write(os_output *self, const void *bytes, size_t count, cg_err
         size_t step = count < SSIZE_MAX ? count : SSIZE_MAX;
         int64_t done = self->os->write(self->os->context, self->handle, from, step);
 
-        if (done < 0 && errno == EINTR)
+        if (done < 0 && errno == EINTR) {
+            if (self->is_stream && is_stopped(self->env))
+                return CG_CLOSED;
             continue;
+        }
         if (done < 0 && errno == EPIPE && self->is_stream)
             return CG_CLOSED;
         if (done <= 0)
@@ -632,9 +670,9 @@ static int output_sync_parents(const os_output *self)
     int result = output_sync(os, self->directory);
 
     for (unsigned i = 1; i <= self->made_count && result == 0; i++) {
-        int handle = os_open_retried(
-            os, AT_FDCWD, output_prefix(self, prefix, output_parent(self, i)),
-            O_RDONLY | O_DIRECTORY, 0);
+        int handle =
+            os_open_retried(os, AT_FDCWD, output_prefix(self, prefix, output_parent(self, i)),
+                            O_RDONLY | O_DIRECTORY, 0);
         int number;
 
         if (handle < 0)
@@ -668,16 +706,16 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
     }
     if (output_sync(os, self->handle) != 0 || output_close(self) != 0)
         return output_fail(self, "cannot be written", errno, reterr);
-    if (os->rename_at(os->context, self->directory, self->temporary, self->directory,
-                      self->name) != 0)
+    if (os->rename_at(os->context, self->directory, self->temporary, self->directory, self->name) !=
+        0)
         return output_fail(self, "cannot be put in place", errno, reterr);
     self->temporary[0] = '\0';
     is_durable = output_sync_parents(self) == 0;
     self->made_count = 0;
     if (!is_durable) {
         os_reason reason;
-        cg_code code = cg_fail(reterr, PROBLEM_OUTPUT_DURABILITY, "its directory cannot be synced: %s",
-                               os_say(&reason, errno));
+        cg_code code = cg_fail(reterr, PROBLEM_OUTPUT_DURABILITY,
+                               "its directory cannot be synced: %s", os_say(&reason, errno));
 
         err_in_file(reterr, output_path(self));
         return code;

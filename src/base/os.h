@@ -32,17 +32,22 @@ typedef struct os_calls {
     /* As rename_at, but refuses (EEXIST) when something stands there. */
     int (*rename_new_at)(void *context, int from_directory, const char *from, int to_directory,
                          const char *to);
-    /* The exclusive lock of an open file or directory, without waiting; ends with its last handle. */
+    /* The exclusive lock of an open file or directory, without waiting; its last handle ends it. */
     int (*lock)(void *context, int file);
 } os_calls;
 
 /* The table of env, or the kernel's. Never NULL. */
 const os_calls *os_of(const cg_env *env);
 
+/* The calls of the table, taken up again when they were only interrupted. */
+int os_fstat(const os_calls *os, int file, struct stat *ret);
+int os_lstat_at(const os_calls *os, int directory, const char *path, struct stat *ret);
+
 /* --- reading --- */
 
 typedef struct os_file {
     const os_calls *os;
+    const cg_env *env; /* NULL: nobody is asked whether to go on waiting */
     int handle;
     bool is_regular;
     uint64_t size; /* bytes at open, 0 for pipes */
@@ -54,9 +59,13 @@ enum os_kind { OS_MISSING, OS_FILE, OS_DIRECTORY, OS_LINK, OS_PIPE, OS_OTHER };
 /* Kind of `path`; follow: look through links. Errors other than "missing" are reported. */
 cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *ret, cg_err *reterr);
 
-/* Open for reading; links are followed, what was opened is described from the handle. */
+/*
+ * Open for reading; links are followed, what was opened is described from the handle. While a pipe
+ * keeps this call or os_read waiting, a signal asks the progress report of `env`, which must stay
+ * until os_close, whether to go on: CG_INTERRUPTED.
+ */
 cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reterr) CG_MUST;
-/* Bytes read, 0 at the end; retries EINTR. */
+/* Bytes read, 0 at the end. */
 cg_code os_read(os_file *file, void *to, size_t count, size_t *ret, cg_err *reterr) CG_MUST;
 void os_close(os_file *file);
 /* The whole file, at most what the ceiling of `ret` allows, appended to `ret`. */
@@ -66,12 +75,13 @@ cg_code os_read_whole(const cg_env *env, cg_str path, buf *ret, cg_err *reterr) 
 
 typedef struct os_output {
     const os_calls *os;
+    const cg_env *env;
     int directory;
     int handle;
-    bool is_stream;      /* a pipe or character device: written directly */
-    char temporary[64];  /* name beside the target while it is being written */
-    char *name;          /* last part of the path */
-    char *path;          /* the whole path, owned */
+    bool is_stream;     /* a pipe or character device: written directly */
+    char temporary[64]; /* name beside the target while it is being written */
+    char *name;         /* last part of the path */
+    char *path;         /* the whole path, owned */
     size_t path_size;
     unsigned made_count; /* parent directories that were made for this output */
     heap *heap;
@@ -79,7 +89,9 @@ typedef struct os_output {
 
 /*
  * Begin writing `path`: missing parent directories are made, the bytes go to a
- * temporary file beside it. Refuses links and directories.
+ * temporary file beside it. Refuses links and directories. `env` must stay until the output is
+ * committed or dropped; what it stops while a pipe keeps us waiting ends with CG_INTERRUPTED, from
+ * os_output_write with CG_CLOSED.
  */
 cg_code os_output_open(const cg_env *env, heap *heap, cg_str path, os_output *ret,
                        cg_err *reterr) CG_MUST;

@@ -99,7 +99,7 @@ static cg_code list_entry(os_dir *self, listing *list, const char *name, cg_err 
 
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return CG_OK;
-    if (self->os->lstat_at(self->os->context, self->handle, name, &about) != 0)
+    if (os_lstat_at(self->os, self->handle, name, &about) != 0)
         return errno == ENOENT ? CG_OK : fail(str_from(name), "examined", errno, reterr);
     if (list->entries.count >= list->ceiling)
         return cg_fail(reterr, PROBLEM_LIMIT, "the directory holds more than %zu entries",
@@ -179,9 +179,8 @@ static cg_code read_listing(os_dir *self, listing *list, char *block, cg_err *re
 cg_code os_dir_list(os_dir *self, heap *from, arena *mem, size_t ceiling, os_entries *ret,
                     cg_err *reterr)
 {
-    listing list = {.heap = from,
-                    .mem = mem,
-                    .ceiling = ceiling < UINT32_MAX ? ceiling : UINT32_MAX};
+    listing list = {
+        .heap = from, .mem = mem, .ceiling = ceiling < UINT32_MAX ? ceiling : UINT32_MAX};
     char *block = heap_resize(from, NULL, 0, LIST_BLOCK);
     cg_code code = block == NULL ? err_nomem(reterr) : read_listing(self, &list, block, reterr);
 
@@ -251,7 +250,7 @@ static cg_code describe(os_dir *self, int handle, cg_str path, os_file *ret, cg_
 {
     struct stat about;
 
-    if (self->os->fstat(self->os->context, handle, &about) != 0)
+    if (os_fstat(self->os, handle, &about) != 0)
         return fail(path, "examined", errno, reterr);
     if (!S_ISREG(about.st_mode))
         return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "`%.*s` is no regular file",

@@ -53,7 +53,7 @@ cg_code os_dir_list(os_dir *self, heap *from, arena *mem, size_t ceiling, os_ent
 cg_code os_dir_open_file(os_dir *self, cg_str path, unsigned flags, os_file *ret,
                          cg_err *reterr) CG_MUST;
 
-/* Can `path` be given to os_dir_open_file: not empty, no leading `/` or `./`, no part `..`, no NUL? */
+/* May os_dir_open_file have it: not empty, no leading `/` or `./`, no part `..`, no NUL? */
 bool os_dir_is_safe(cg_str path);
 
 #endif

@@ -24,45 +24,11 @@ static cg_code cannot_look(cg_str path, cg_err *reterr)
 
 enum known { KNOWN, KNOWN_ABSENT, NOT_KNOWN };
 
-static enum known identity_of(const os_calls *os, cg_str path, struct stat *ret)
-{
-    char text[PATH_MAX];
-    int handle;
-    enum known known = KNOWN;
-
-    if (path.len >= sizeof text)
-        return NOT_KNOWN;
-    memcpy(text, path.ptr, path.len);
-    text[path.len] = '\0';
-    handle = open_place(os, AT_FDCWD, text, 0);
-    if (handle < 0)
-        return errno == ENOENT || errno == ENOTDIR ? KNOWN_ABSENT : NOT_KNOWN;
-    if (os->fstat(os->context, handle, ret) != 0)
-        known = NOT_KNOWN;
-    os->close(os->context, handle);
-    return known;
-}
-
-cg_code os_same_file(const cg_env *env, cg_str a, cg_str b, bool *ret, cg_err *reterr)
-{
-    const os_calls *os = os_of(env);
-    struct stat one;
-    struct stat other;
-    enum known has_one = identity_of(os, a, &one);
-    enum known has_other = has_one == KNOWN ? identity_of(os, b, &other) : KNOWN_ABSENT;
-
-    if (has_one == NOT_KNOWN || has_other == NOT_KNOWN)
-        return cannot_look(a, reterr);
-    *ret = has_one == KNOWN && has_other == KNOWN && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-    return CG_OK;
-}
-
 static enum known holds(const os_calls *os, int directory, const char *marker)
 {
     struct stat ignored;
 
-    if (os->lstat_at(os->context, directory, marker, &ignored) == 0)
+    if (os_lstat_at(os, directory, marker, &ignored) == 0)
         return KNOWN;
     return errno == ENOENT || errno == ENOTDIR ? KNOWN_ABSENT : NOT_KNOWN;
 }
@@ -76,7 +42,7 @@ static enum known go_up(const os_calls *os, int *at, bool is_owned)
 
     if (above < 0)
         return NOT_KNOWN;
-    if (os->fstat(os->context, *at, &here) != 0 || os->fstat(os->context, above, &there) != 0) {
+    if (os_fstat(os, *at, &here) != 0 || os_fstat(os, above, &there) != 0) {
         os->close(os->context, above);
         return NOT_KNOWN;
     }
@@ -244,8 +210,7 @@ static bool place_equal(const place *a, const place *b)
 
     return a->missing_len == b->missing_len &&
            memcmp(a->missing, b->missing, a->missing_len) == 0 &&
-           a->os->fstat(a->os->context, a->directory, &one) == 0 &&
-           b->os->fstat(b->os->context, b->directory, &other) == 0 &&
+           os_fstat(a->os, a->directory, &one) == 0 && os_fstat(b->os, b->directory, &other) == 0 &&
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
@@ -285,4 +250,57 @@ cg_code os_is_within(const cg_env *env, cg_str path, cg_str root, bool *ret, cg_
     os->close(os->context, target.directory);
     os->close(os->context, at.directory);
     return is_known ? CG_OK : cannot_look(path, reterr);
+}
+
+/* --- paths that lead to one file --- */
+
+static enum known examine(place *self, const char *last, struct stat *ret)
+{
+    enum known known = KNOWN;
+    int handle;
+
+    if (self->missing_len > 0)
+        return KNOWN_ABSENT;
+    handle = open_place(self->os, self->directory, last, 0);
+    if (handle < 0)
+        return errno == ENOENT || errno == ENOTDIR ? KNOWN_ABSENT : NOT_KNOWN;
+    if (os_fstat(self->os, handle, ret) != 0)
+        known = NOT_KNOWN;
+    self->os->close(self->os->context, handle);
+    return known;
+}
+
+/* Directories of the path that are still to be made are taken for made: `new/../file` is `file`. */
+static enum known identity_of(const os_calls *os, cg_str path, struct stat *ret)
+{
+    char part[NAME_MAX + 1] = ".";
+    bool is_last = false;
+    bool is_long = false;
+    enum known known = NOT_KNOWN;
+    place at;
+
+    if (!place_start(os, path, &at))
+        return NOT_KNOWN;
+    while (!is_last && next_part(&path, part, &is_last, &is_long) && !is_long &&
+           (is_last || place_step(&at, part))) {
+    }
+    if (is_last || path.len == 0)
+        known = examine(&at, part, ret);
+    os->close(os->context, at.directory);
+    return known;
+}
+
+cg_code os_same_file(const cg_env *env, cg_str a, cg_str b, bool *ret, cg_err *reterr)
+{
+    const os_calls *os = os_of(env);
+    struct stat one;
+    struct stat other;
+    enum known has_one = identity_of(os, a, &one);
+    enum known has_other = has_one == KNOWN ? identity_of(os, b, &other) : KNOWN_ABSENT;
+
+    if (has_one == NOT_KNOWN || has_other == NOT_KNOWN)
+        return cannot_look(a, reterr);
+    *ret = has_one == KNOWN && has_other == KNOWN && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+    return CG_OK;
 }

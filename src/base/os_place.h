@@ -10,7 +10,10 @@
 
 #include "base/os.h"
 
-/* Do both paths lead to one existing file (device and inode, links followed)? */
+/*
+ * Do both paths lead to one existing file (device and inode, links followed)? Directories on the
+ * way that do not exist yet are walked by name.
+ */
 cg_code os_same_file(const cg_env *env, cg_str a, cg_str b, bool *ret, cg_err *reterr) CG_MUST;
 
 /*

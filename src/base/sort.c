@@ -1,9 +1,9 @@
 #include "base/sort.h"
 
 /* Below this many items insertion is the fastest order. */
-#define SORT_FEW 32
+#define SORT_FEW        32
 #define SORT_DIGIT_BITS 11
-#define SORT_DIGITS ((size_t)1 << SORT_DIGIT_BITS)
+#define SORT_DIGITS     ((size_t)1 << SORT_DIGIT_BITS)
 
 /* --- by key --- */
 
@@ -83,8 +83,7 @@ void sort_by_u64(uint32_t *items, uint32_t *room, size_t count, const uint64_t *
         uint64_t mask = (UINT64_C(1) << bits) - 1;
         uint32_t *other = from;
 
-        if ((changes >> low & mask) == 0 ||
-            !pass_by_u64(from, to, count, keys, low, mask))
+        if ((changes >> low & mask) == 0 || !pass_by_u64(from, to, count, keys, low, mask))
             continue;
         from = to;
         to = other;
@@ -102,13 +101,13 @@ void sort_by_u64(uint32_t *items, uint32_t *room, size_t count, const uint64_t *
  * that has nothing left holds one symbol only.
  */
 
-#define KEY_BYTES 3
+#define KEY_BYTES    3
 #define KEY_HAS_MORE 4
 
 typedef struct symbol_run {
     size_t first, end;
-    size_t offset;    /* bytes that all texts of the run share */
-    bool is_ordered;  /* by the keys at `offset`; its equal ones are still to be ordered */
+    size_t offset;   /* bytes that all texts of the run share */
+    bool is_ordered; /* by the keys at `offset`; its equal ones are still to be ordered */
 } symbol_run;
 
 static uint32_t text_key(const intern_text *text, size_t offset)

@@ -25,9 +25,8 @@ bool str_starts_with(cg_str text, cg_str prefix)
 
 bool str_ends_with(cg_str text, cg_str suffix)
 {
-    return text.len >= suffix.len &&
-           (suffix.len == 0 ||
-            memcmp(text.ptr + (text.len - suffix.len), suffix.ptr, suffix.len) == 0);
+    return text.len >= suffix.len && (suffix.len == 0 || memcmp(text.ptr + (text.len - suffix.len),
+                                                                suffix.ptr, suffix.len) == 0);
 }
 
 size_t str_find(cg_str text, cg_str part)
@@ -132,8 +131,7 @@ size_t str_utf8_error(cg_str text)
 uint32_t str_next(cg_str text, size_t *at)
 {
     uint32_t code_point;
-    size_t size =
-        utf8_decode((const unsigned char *)text.ptr + *at, text.len - *at, &code_point);
+    size_t size = utf8_decode((const unsigned char *)text.ptr + *at, text.len - *at, &code_point);
 
     if (size == 0) {
         *at += 1;
@@ -224,10 +222,10 @@ static bool in_ranges(const code_range *ranges, size_t count, uint32_t c)
 
 /* Characters one cannot see, or that change how others are seen. */
 static const code_range hidden_ranges[] = {
-    {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},   {0x115F, 0x1160},
-    {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
-    {0x2060, 0x206F},   {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
-    {0xFFF0, 0xFFFB},   {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+    {0x00AD, 0x00AD}, {0x034F, 0x034F},   {0x061C, 0x061C},   {0x115F, 0x1160},
+    {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+    {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
 /* Combining marks of the scripts one meets, and other characters without width. */

@@ -15,7 +15,7 @@ static int is_no_space(unsigned char byte)
     return 0;
 }
 
-/* The library has no context for its allocator; cells lie in our own block, which is large enough. */
+/* The library gives its allocator no context; cells lie in a block of ours, always large enough. */
 static void *refuse_growth(void *block, size_t size)
 {
     (void)block;
@@ -127,8 +127,8 @@ static cg_code read_block(csv_reader *self, cg_err *reterr)
         memmove(self->block, self->block + self->at, self->end - self->at);
     self->end -= self->at;
     self->at = 0;
-    CG_TRY(self->fill(self->context, self->block + self->end, CSV_BLOCK - self->end, &count,
-                      reterr));
+    CG_TRY(
+        self->fill(self->context, self->block + self->end, CSV_BLOCK - self->end, &count, reterr));
     self->end += count;
     self->is_at_end = count == 0;
     return CG_OK;
@@ -220,8 +220,8 @@ static cg_code check_ceilings(csv_reader *self, cg_err *reterr)
         return refuse(self, PROBLEM_LIMIT, self->row_line,
                       "more cells than the ceiling `csv-row-cells`", reterr);
     if (self->is_row_too_long)
-        return refuse(self, PROBLEM_LIMIT, self->row_line, "more bytes than the ceiling `line-bytes`",
-                      reterr);
+        return refuse(self, PROBLEM_LIMIT, self->row_line,
+                      "more bytes than the ceiling `line-bytes`", reterr);
     if (self->text.failed)
         return err_nomem(reterr);
     if (self->is_row_whole && self->row_count >= self->rows_ceiling)
@@ -258,12 +258,13 @@ static void begin_row(csv_reader *self)
     self->is_row_whole = false;
 }
 
-/* While searching: what was read of this line is no row. */
-static void drop_line(csv_reader *self)
+/* While searching: this line is no row; its rest is passed over. */
+static void drop_line(csv_reader *self, bool is_at_its_end)
 {
     begin_row(self);
     reset_parser(self);
-    self->is_row_whole = true;
+    self->is_row_whole = is_at_its_end;
+    self->is_skipping = !is_at_its_end;
 }
 
 /*
@@ -292,6 +293,11 @@ static cg_code parse_piece(csv_reader *self, const piece *part, cg_err *reterr)
 
     if (memchr(part->text.ptr, '\0', part->text.len) != NULL)
         return refuse(self, PROBLEM_CSV, self->line, "a NUL byte; is the file UTF-16?", reterr);
+    if (self->is_skipping) {
+        self->is_skipping = !part->ends_line;
+        self->is_row_whole = part->ends_line;
+        return CG_OK;
+    }
     if (!make_room(self, part->text.len))
         return err_nomem(reterr);
     if (!self->is_row_open)
@@ -299,8 +305,7 @@ static cg_code parse_piece(csv_reader *self, const piece *part, cg_err *reterr)
     if (!parse_bytes(self, part->text)) {
         if (!self->is_searching)
             return refuse(self, PROBLEM_CSV, self->line, "text behind a closing quote", reterr);
-        drop_line(self);
-        self->is_skipping = !part->ends_line;
+        drop_line(self, part->ends_line);
         return CG_OK;
     }
     while (content > 0 &&
@@ -308,12 +313,14 @@ static cg_code parse_piece(csv_reader *self, const piece *part, cg_err *reterr)
         content--;
     self->is_row_open = !self->is_row_whole && (self->is_row_open || content > 0);
     if (self->is_searching && part->ends_line && self->is_row_open)
-        drop_line(self);
+        drop_line(self, true);
     return check_ceilings(self, reterr);
 }
 
 static cg_code finish_rows(csv_reader *self, cg_err *reterr)
 {
+    if (self->is_skipping)
+        drop_line(self, true);
     if (!self->is_row_open)
         return CG_OK;
     /* The library answers -1 here, and its error number still says success. */
@@ -321,7 +328,7 @@ static cg_code finish_rows(csv_reader *self, cg_err *reterr)
         if (!self->is_searching)
             return refuse(self, PROBLEM_CSV, self->row_line, "a quote is opened and never closed",
                           reterr);
-        drop_line(self);
+        drop_line(self, true);
     }
     return check_ceilings(self, reterr);
 }
@@ -361,10 +368,7 @@ cg_code csv_reader_next(csv_reader *self, csv_row *ret, bool *ret_more, cg_err *
             CG_TRY(finish_rows(self, reterr));
             break;
         }
-        if (self->is_skipping)
-            self->is_skipping = !part.ends_line;
-        else
-            CG_TRY(parse_piece(self, &part, reterr));
+        CG_TRY(parse_piece(self, &part, reterr));
         self->line += part.ends_line;
     }
     *ret_more = self->is_row_whole;

@@ -38,14 +38,14 @@ typedef struct csv_reader {
     size_t at, end;
     bool is_searching;
     bool is_at_end;
-    bool is_begun;       /* the byte order mark was looked for */
-    bool is_row_open;    /* some of the row was given to the parser */
+    bool is_begun;    /* the byte order mark was looked for */
+    bool is_row_open; /* some of the row was given to the parser */
     bool is_row_whole;
     bool is_row_too_wide;
     bool is_row_too_long;
     bool is_cell_too_long;
     bool is_after_return; /* the last line ended with \r at the end of a block */
-    bool is_skipping;     /* the rest of a line that is no row */
+    bool is_skipping;     /* in a line that is no row */
     buf text;             /* the cells of the row, one behind the other */
     VEC(size_t) ends;     /* of the cells in `text` */
     VEC(cg_str) cells;

@@ -60,8 +60,7 @@ static bool md_block(cg_str text, size_t *ret)
     *ret = at;
     is_last = at + 1 == text.len;
     if (at > digits)
-        return (text.ptr[at] == '.' || text.ptr[at] == ')') &&
-               (is_last || text.ptr[at + 1] == ' ');
+        return (text.ptr[at] == '.' || text.ptr[at] == ')') && (is_last || text.ptr[at + 1] == ' ');
     if (text.ptr[at] == '#' || text.ptr[at] == '=')
         return true;
     return (text.ptr[at] == '-' || text.ptr[at] == '+') &&

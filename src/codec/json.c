@@ -3,7 +3,7 @@
 #include "base/num.h"
 
 #define JSON_FIRST_SIZE ((size_t)4096)
-#define JSON_STACK 256
+#define JSON_STACK      256
 
 void json_init(json_reader *self, heap *from, uint64_t depth_ceiling)
 {
@@ -44,8 +44,7 @@ static void *pool_take(void *context, size_t size)
 {
     json_reader *self = context;
 
-    if (self->pool_is_taken ||
-        !json_room(self->heap, &self->pool, &self->pool_capacity, size))
+    if (self->pool_is_taken || !json_room(self->heap, &self->pool, &self->pool_capacity, size))
         return NULL;
     self->pool_is_taken = true;
     return self->pool;
@@ -146,8 +145,7 @@ cg_code json_read(json_reader *self, cg_str text, yyjson_val **ret, json_fault *
         return CG_NOMEM;
     memcpy(self->text, text.ptr, text.len);
     memset(self->text + text.len, 0, YYJSON_PADDING_SIZE);
-    self->doc =
-        yyjson_read_opts(self->text, text.len, YYJSON_READ_INSITU, &allocator, &error);
+    self->doc = yyjson_read_opts(self->text, text.len, YYJSON_READ_INSITU, &allocator, &error);
     if (self->doc == NULL) {
         if (error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
             return CG_NOMEM;

@@ -39,7 +39,7 @@ typedef struct json_reader {
 
 typedef struct json_fault {
     size_t offset;
-    const char *text;  /* static */
+    const char *text; /* static */
     bool is_depth;
     bool is_truncated; /* the text ended inside a value */
 } json_fault;

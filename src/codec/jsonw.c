@@ -11,8 +11,7 @@
 
 cg_code jw_init(jsonw *self, heap *from, cg_sink sink, bool is_pretty, bool is_sorted)
 {
-    *self = (jsonw){
-        .sink = sink, .heap = from, .is_pretty = is_pretty, .is_sorted = is_sorted};
+    *self = (jsonw){.sink = sink, .heap = from, .is_pretty = is_pretty, .is_sorted = is_sorted};
     self->buffer = heap_resize(from, NULL, 0, JW_BUFFER);
     if (self->buffer == NULL)
         self->code = CG_NOMEM;
@@ -145,8 +144,22 @@ void jw_end(jsonw *self)
 
 /* 0: as it is; 1: \u00xx; else the letter behind the backslash. */
 static const char jw_escapes[256] = {
-    1,   1, 1, 1, 1, 1, 1, 1, 'b', 't', 'n', 1, 'f', 'r', 1, 1, /* 0x00 */
-    1,   1, 1, 1, 1, 1, 1, 1, 1,   1,   1,   1, 1,   1,   1, 1, /* 0x10 */
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1,
+    'b',         't',
+    'n',         1,
+    'f',         'r',
+    1,           1, /* 0x00 */
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1,
+    1,           1, /* 0x10 */
     ['"'] = '"', ['\\'] = '\\',
 };
 

@@ -21,10 +21,10 @@ typedef struct lines {
     bool at_end;
     uint64_t line_ceiling;
     uint64_t total_ceiling;
-    uint64_t offset;       /* of buffer[start] in the stream */
-    uint64_t number;       /* of the line last returned, from 1 */
-    uint64_t line_offset;  /* of its first byte */
-    bool line_is_closed;   /* it ended with a newline */
+    uint64_t offset;      /* of buffer[start] in the stream */
+    uint64_t number;      /* of the line last returned, from 1 */
+    uint64_t line_offset; /* of its first byte */
+    bool line_is_closed;  /* it ended with a newline */
 } lines;
 
 cg_code lines_init(lines *self, heap *heap, const cg_env *env,

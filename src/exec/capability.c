@@ -76,8 +76,8 @@ static void put_counted(builder *self, enum capability_kind kind, uint8_t declar
         is_made = arena_format(self->mem, &reason, "declared %.*s, %sno %s recorded", ERR_STR(word),
                                declared == LEVEL_COMPLETE ? "but " : "", noun);
     else if (declared == LEVEL_NONE)
-        is_made = arena_format(self->mem, &reason, "not declared, but %zu %s recorded", count,
-                               noun);
+        is_made =
+            arena_format(self->mem, &reason, "not declared, but %zu %s recorded", count, noun);
     else
         is_made = arena_format(self->mem, &reason, "declared %.*s, %zu %s recorded", ERR_STR(word),
                                count, noun);
@@ -92,9 +92,8 @@ static void put_structure(builder *self)
     cg_str reason = CG_LIT("every structural rule holds");
 
     if (!self->health->is_valid &&
-        !arena_format(self->mem, &reason,
-                      "%" PRIu64 " structural error%s, listed as health issues", errors,
-                      errors == 1 ? "" : "s"))
+        !arena_format(self->mem, &reason, "%" PRIu64 " structural error%s, listed as health issues",
+                      errors, errors == 1 ? "" : "s"))
         self->failed = true;
     put(self, CAPABILITY_STRUCTURE,
         self->health->is_valid ? CAPABILITY_COMPLETE : CAPABILITY_INVALID, source_validation,
@@ -215,8 +214,8 @@ static void put_provenance(builder *self)
 static void qualify(builder *self)
 {
     static const uint8_t affected[] = {
-        CAPABILITY_DEVICE_TIME, CAPABILITY_OPERATIONS,      CAPABILITY_TENSORS,
-        CAPABILITY_GRADIENTS,   CAPABILITY_LOGICAL_MEMORY,  CAPABILITY_GPU_CORRELATION,
+        CAPABILITY_DEVICE_TIME,     CAPABILITY_OPERATIONS,     CAPABILITY_TENSORS,
+        CAPABILITY_GRADIENTS,       CAPABILITY_LOGICAL_MEMORY, CAPABILITY_GPU_CORRELATION,
         CAPABILITY_PHYSICAL_MEMORY, CAPABILITY_PROVENANCE,
     };
     const size_t count = sizeof affected / sizeof affected[0];
@@ -266,8 +265,7 @@ cg_code capability_build(arena *mem, const trace_doc *trace, const health_report
     else
         put_counted(&self, CAPABILITY_GRADIENTS, contract->gradients, trace->gradients.count);
     put_counted(&self, CAPABILITY_LOGICAL_MEMORY, contract->logical_memory, trace->memory.count);
-    put_counted(&self, CAPABILITY_PHYSICAL_MEMORY, contract->physical_memory,
-                trace->samples.count);
+    put_counted(&self, CAPABILITY_PHYSICAL_MEMORY, contract->physical_memory, trace->samples.count);
     put_gpu_correlation(&self);
     put_provenance(&self);
     qualify(&self);

@@ -83,7 +83,7 @@ static void children_walk(const trace_doc *trace, children *self)
 
 cg_code children_build(arena *mem, const trace_doc *trace, children *ret, cg_err *reterr)
 {
-    children self = { 0 };
+    children self = {0};
     size_t count;
     arena_place place;
     uint32_t *sorted;

@@ -78,7 +78,7 @@ static evidence_finding *add_finding(evidence *self, uint8_t code, cg_str source
     *finding = (evidence_finding){
         .code = sc_word(&words_finding, code),
         .source = source,
-        .requires = {(uint8_t)requires},
+        .requires = {(uint8_t) requires},
         .requires_count = 1,
         .qualification = self->capabilities.at[requires].level,
     };
@@ -132,14 +132,15 @@ static bool find_kernel(evidence *self)
     const capability *at = self->capabilities.at;
     evidence_finding *finding;
 
-    if (!self->health.is_complete || !self->health.is_valid ||
-        self->gpu.wire.kernels.count == 0 ||
+    if (!self->health.is_complete || !self->health.is_valid || self->gpu.wire.kernels.count == 0 ||
         !capability_is_available(&self->capabilities, CAPABILITY_GPU_CORRELATION) ||
         !capability_is_available(&self->capabilities, CAPABILITY_PROVENANCE))
         return true;
     finding = add_finding(self, FINDING_NSIGHT_KERNEL, CG_LIT("nsight.cuda_gpu_kern_sum"),
                           CAPABILITY_GPU_CORRELATION);
-    finding->requires[finding->requires_count++] = CAPABILITY_PROVENANCE;
+    finding->
+        requires[
+                finding->requires_count++] = CAPABILITY_PROVENANCE;
     if (at[CAPABILITY_PROVENANCE].level < finding->qualification)
         finding->qualification = at[CAPABILITY_PROVENANCE].level;
     return arena_format(&self->arena, &finding->summary,
@@ -314,8 +315,7 @@ static cg_code read_nsight(const cg_env *env, evidence *self, const nsight_place
 static cg_code build_conclusions(evidence *self, cg_err *reterr)
 {
     add_facts(self);
-    if (!find_host_time(self) || !find_device_time(self) || !find_kernel(self) ||
-        !build_gaps(self))
+    if (!find_host_time(self) || !find_device_time(self) || !find_kernel(self) || !build_gaps(self))
         return err_nomem(reterr);
     return CG_OK;
 }
@@ -326,16 +326,11 @@ static cg_code build_stage(const cg_env *env, evidence *self, const nsight_place
     trace_doc *trace = self->trace;
 
     switch (stage) {
-    case STAGE_MEMORY:
-        return memory_replay(self->heap, trace, &self->memory, reterr);
-    case STAGE_SAMPLES:
-        return physical_build(self->heap, trace, &self->physical, reterr);
-    case STAGE_TIMING:
-        return timing_build(self->heap, trace, &self->timing, reterr);
-    case STAGE_HEALTH:
-        return health_check(self->heap, trace, &self->memory, &self->health, reterr);
-    case STAGE_NSIGHT:
-        return read_nsight(env, self, nsight, reterr);
+    case STAGE_MEMORY: return memory_replay(self->heap, trace, &self->memory, reterr);
+    case STAGE_SAMPLES: return physical_build(self->heap, trace, &self->physical, reterr);
+    case STAGE_TIMING: return timing_build(self->heap, trace, &self->timing, reterr);
+    case STAGE_HEALTH: return health_check(self->heap, trace, &self->memory, &self->health, reterr);
+    case STAGE_NSIGHT: return read_nsight(env, self, nsight, reterr);
     case STAGE_CAPABILITIES:
         return capability_build(&self->arena, trace, &self->health, &self->timing, &self->gpu,
                                 &self->capabilities, reterr);
@@ -346,10 +341,8 @@ static cg_code build_stage(const cg_env *env, evidence *self, const nsight_place
                            &self->graph, reterr));
         self->has_graph = true;
         return CG_OK;
-    case STAGE_CONCLUSIONS:
-        return build_conclusions(self, reterr);
-    case STAGE_COUNT:
-        break;
+    case STAGE_CONCLUSIONS: return build_conclusions(self, reterr);
+    case STAGE_COUNT: break;
     }
     return cg_fail(reterr, PROBLEM_INTERNAL, "unknown stage %u", (unsigned)stage);
 }

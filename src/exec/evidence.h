@@ -14,7 +14,9 @@ typedef struct evidence_finding {
     cg_str code;
     cg_str summary;
     cg_str source;
-    uint8_t requires[2]; /* capability_kind */
+    uint8_t
+        requires[
+            2]; /* capability_kind */
     uint8_t requires_count;
     uint8_t qualification; /* capability_level */
 } evidence_finding;
@@ -30,7 +32,7 @@ typedef struct evidence_fact {
 } evidence_fact;
 
 #define EVIDENCE_FINDINGS 3
-#define EVIDENCE_FACTS 8
+#define EVIDENCE_FACTS    8
 
 typedef struct evidence {
     trace_doc *trace; /* owned */

@@ -654,10 +654,6 @@ static bool set_op_allocated(const graph_work *self)
 static bool build_memory(graph_work *self)
 {
     graph *result = self->graph;
-    const peaks_tree tree = {.memory = result->memory,
-                             .preorder = self->preorder,
-                             .depth = result->depth,
-                             .is_complete = is_memory_complete(self->trace)};
 
     result->has_memory = self->trace->memory.count > 0;
     if (!result->has_memory)
@@ -665,16 +661,32 @@ static bool build_memory(graph_work *self)
     result->allocated_bytes =
         column_zero(self->heap, result->span_count, sizeof *result->allocated_bytes);
     result->peak_live_bytes =
-        column_take(self->heap, result->span_count, sizeof *result->peak_live_bytes);
+        column_zero(self->heap, result->span_count, sizeof *result->peak_live_bytes);
     result->residual_bytes =
-        column_take(self->heap, result->span_count, sizeof *result->residual_bytes);
+        column_zero(self->heap, result->span_count, sizeof *result->residual_bytes);
     result->op_allocated = column_zero(self->heap, result->op_count, sizeof *result->op_allocated);
     if (result->allocated_bytes == NULL || result->peak_live_bytes == NULL ||
         result->residual_bytes == NULL || result->op_allocated == NULL)
         return false;
     set_allocated(self);
-    return set_op_allocated(self) && peaks_build(self->heap, &tree, result->peak_live_bytes,
-                                                 result->residual_bytes, result->has_peak);
+    return set_op_allocated(self);
+}
+
+_Static_assert(GRAPH_RANK_ROWS <= PEAKS_FEW, "the heaviest spans are few");
+
+/* The summary names the peaks of the heaviest spans only. */
+static bool set_heaviest_peaks(graph_work *self)
+{
+    graph *result = self->graph;
+    const peaks_tree tree = {.memory = result->memory,
+                             .preorder = self->preorder,
+                             .depth = result->depth,
+                             .is_complete = is_memory_complete(self->trace)};
+
+    if (!result->has_memory || result->heaviest_count == 0)
+        return true;
+    return peaks_of_few(self->heap, &tree, result->heaviest, result->heaviest_count,
+                        result->peak_live_bytes, result->residual_bytes, result->has_peak);
 }
 
 /* --- the whole --- */
@@ -734,6 +746,8 @@ static cg_code build(graph_work *self, cg_err *reterr)
         return err_nomem(reterr);
     rank_device(result);
     rank_heaviest(result);
+    if (!set_heaviest_peaks(self))
+        return err_nomem(reterr);
     return CG_OK;
 }
 
@@ -787,6 +801,48 @@ void graph_free(graph *self)
         column_free(from, self->has_op_allocated, ops, sizeof *self->has_op_allocated);
     }
     *self = (graph){0};
+}
+
+cg_code graph_complete(heap *from, graph *copy, cg_err *reterr)
+{
+    size_t spans = copy->span_count;
+    peaks_tree tree = {.memory = copy->memory,
+                       .depth = copy->depth,
+                       .is_complete = is_memory_complete(copy->trace)};
+    uint32_t *preorder;
+    bool is_done;
+
+    if (!copy->has_memory || copy->is_complete)
+        return CG_OK;
+    copy->peak_live_bytes = column_take(from, spans, sizeof *copy->peak_live_bytes);
+    copy->residual_bytes = column_take(from, spans, sizeof *copy->residual_bytes);
+    copy->has_peak = column_take(from, spans, sizeof *copy->has_peak);
+    preorder = column_take(from, spans, sizeof *preorder);
+    copy->is_complete = true;
+    tree.preorder = preorder;
+    is_done = copy->peak_live_bytes != NULL && copy->residual_bytes != NULL &&
+              copy->has_peak != NULL && preorder != NULL &&
+              list_preorder(from, copy->trace, preorder) &&
+              peaks_build(from, &tree, copy->peak_live_bytes, copy->residual_bytes, copy->has_peak);
+    column_free(from, preorder, spans, sizeof *preorder);
+    if (is_done)
+        return CG_OK;
+    graph_uncomplete(from, copy);
+    return err_nomem(reterr);
+}
+
+void graph_uncomplete(heap *from, graph *copy)
+{
+    size_t spans = copy->span_count;
+
+    if (!copy->is_complete)
+        return;
+    column_free(from, copy->peak_live_bytes, spans, sizeof *copy->peak_live_bytes);
+    column_free(from, copy->residual_bytes, spans, sizeof *copy->residual_bytes);
+    column_free(from, copy->has_peak, spans, sizeof *copy->has_peak);
+    copy->peak_live_bytes = copy->residual_bytes = NULL;
+    copy->has_peak = NULL;
+    copy->is_complete = false;
 }
 
 cg_code graph_net_peaks(const graph *self, uint64_t *ret_by_span, cg_err *reterr)

@@ -50,9 +50,10 @@ typedef struct graph {
     bool has_memory;
     uint64_t *allocated_bytes; /* by span */
     bool *has_allocated;       /* by span */
-    uint64_t *peak_live_bytes; /* by span */
-    uint64_t *residual_bytes;  /* by span */
+    uint64_t *peak_live_bytes; /* by span; until graph_complete only of the heaviest ones */
+    uint64_t *residual_bytes;  /* by span; as above */
     bool *has_peak;            /* by span: peak and residual known */
+    bool is_complete;          /* graph_complete was here */
     uint64_t *op_allocated;    /* by op */
     bool *has_op_allocated;    /* by op */
     graph_host_row host[GRAPH_RANK_ROWS];
@@ -72,6 +73,14 @@ cg_code graph_build(heap *from, const trace_doc *trace, const health_report *hea
                     const memory_plane *memory, const timing_plane *timing, graph *ret,
                     cg_err *reterr) CG_MUST;
 void graph_free(graph *self);
+
+/*
+ * Peak and residual of every span, which only full listings need. Works on a
+ * shallow copy of a graph: the three columns become new ones from `from`, to
+ * be given back by graph_uncomplete with the same heap. CG_NOMEM.
+ */
+cg_code graph_complete(heap *from, graph *copy, cg_err *reterr) CG_MUST;
+void graph_uncomplete(heap *from, graph *copy);
 
 enum graph_label { GRAPH_LABEL_NONE, GRAPH_LABEL_OP, GRAPH_LABEL_INPUT, GRAPH_LABEL_OUTPUT };
 
@@ -97,7 +106,7 @@ static inline uint32_t graph_node_count(const graph *self)
     return self->span_count + self->op_count + self->tensor_count;
 }
 
-/* `peak_live_bytes` with transients netted per timestamp (quirks Q7), by span; 0 where unknown. */
+/* `peak_live_bytes`, transients of one timestamp netted (decision 0013), by span; 0: unknown. */
 cg_code graph_net_peaks(const graph *self, uint64_t *ret_by_span, cg_err *reterr) CG_MUST;
 
 #endif

@@ -46,7 +46,7 @@ static void idle_add_gap(idle_row *row, uint64_t from_ns, uint64_t to_ns, sym af
  */
 static idle_row idle_of(const trace_doc *trace, const children *kids, uint32_t span)
 {
-    idle_row row = { .span = span };
+    idle_row row = {.span = span};
     uint64_t end = idle_span_end(trace, span);
     uint64_t covered = trace->spans.at[span].start_ns;
     sym after = 0;
@@ -144,13 +144,13 @@ cg_code idle_build(heap *into, const evidence *from, idle_list *ret, cg_err *ret
 {
     const trace_doc *trace = from->trace;
     uint32_t measured = from->health.measured_span;
-    idle_list list = { .heap = into };
+    idle_list list = {.heap = into};
     arena mem;
     cg_code code = CG_OK;
 
     if (measured != TRACE_NONE) {
         if (trace->spans.at[measured].is_closed)
-            list.measured_ns = (opt_u64){ trace->spans.at[measured].duration_ns, true };
+            list.measured_ns = (opt_u64){trace->spans.at[measured].duration_ns, true};
         arena_init(&mem, into);
         code = idle_fill(&mem, trace, measured, &list, reterr);
         arena_free(&mem);

@@ -13,7 +13,7 @@ cg_str label_kind_word(uint8_t kind)
     case LABEL_DEVICE_INTERVAL: return table_device_interval.tag;
     case LABEL_KIND_COUNT: break;
     }
-    return (cg_str){ NULL, 0 };
+    return (cg_str){NULL, 0};
 }
 
 /* Counting by symbol: one round per kind of label, over one table of texts. */
@@ -41,7 +41,7 @@ static bool label_see(label_round *round, sym label, sym span_id, uint32_t order
 
         if (fresh == NULL)
             return false;
-        *fresh = (label_count){ 0 };
+        *fresh = (label_count){0};
     }
     at = &round->counts.at[label];
     if (at->count == 0) {
@@ -147,13 +147,13 @@ static bool label_list_round(label_round *round, uint8_t kind, bool is_joined, l
         label_count *at = &round->counts.at[round->seen.at[i]];
         label_row *row = &list->rows.at[list->rows.count];
 
-        *row = (label_row){ .kind = kind,
-                            .label = intern_text_of(round->texts, round->seen.at[i]),
-                            .count = at->count,
-                            .first_span_id = at->first_span_id };
+        *row = (label_row){.kind = kind,
+                           .label = intern_text_of(round->texts, round->seen.at[i]),
+                           .count = at->count,
+                           .first_span_id = at->first_span_id};
         is_fine = !is_joined || arena_text(&list->arena, row->label, &row->label);
         list->rows.count++;
-        *at = (label_count){ 0 };
+        *at = (label_count){0};
     }
     round->seen.count = 0;
     arena_free(&work);
@@ -162,8 +162,8 @@ static bool label_list_round(label_round *round, uint8_t kind, bool is_joined, l
 
 static bool label_list_kinds(const trace_doc *trace, label_list *list)
 {
-    label_round plain = { .heap = list->heap, .texts = &trace->texts };
-    label_round mixed = { .heap = list->heap };
+    label_round plain = {.heap = list->heap, .texts = &trace->texts};
+    label_round mixed = {.heap = list->heap};
     bool is_fine = true;
 
     for (uint8_t kind = 0; is_fine && kind < LABEL_KIND_COUNT; kind++) {
@@ -196,7 +196,7 @@ static bool label_list_kinds(const trace_doc *trace, label_list *list)
 
 cg_code labels_build(heap *into, const evidence *from, label_list *ret, cg_err *reterr)
 {
-    label_list list = { .heap = into };
+    label_list list = {.heap = into};
 
     arena_init(&list.arena, into);
     if (!label_list_kinds(from->trace, &list)) {

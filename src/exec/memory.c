@@ -570,6 +570,7 @@ typedef struct walk {
     wide total;
     wide *device_bytes;
     memory_live *by_device;
+    number_set live_devices;
     wide category_bytes[CATEGORY_COUNT];
     memory_live by_category[CATEGORY_COUNT];
 } walk;
@@ -595,13 +596,15 @@ static bool walk_event(walk *self, uint32_t event)
         wide_add(&self->total, alloc->bytes);
         wide_add(&self->device_bytes[device], alloc->bytes);
         wide_add(&self->category_bytes[alloc->category], alloc->bytes);
-        self->by_device[device].count++;
+        if (self->by_device[device].count++ == 0)
+            number_set_put(&self->live_devices, device);
         self->by_category[alloc->category].count++;
     } else {
         wide_sub(&self->total, alloc->bytes);
         wide_sub(&self->device_bytes[device], alloc->bytes);
         wide_sub(&self->category_bytes[alloc->category], alloc->bytes);
-        self->by_device[device].count--;
+        if (--self->by_device[device].count == 0)
+            number_set_drop(&self->live_devices, device);
         self->by_category[alloc->category].count--;
     }
     self->by_device[device].bytes = wide_clamp(&self->device_bytes[device]);
@@ -616,7 +619,8 @@ static bool walk_prepare(walk *self)
 
     self->device_bytes = column_zero(plane->heap, count, sizeof *self->device_bytes);
     self->by_device = column_zero(plane->heap, count, sizeof *self->by_device);
-    if (self->device_bytes == NULL || self->by_device == NULL)
+    if (self->device_bytes == NULL || self->by_device == NULL ||
+        !number_set_init(&self->live_devices, plane->heap, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         uint32_t number = 0;
@@ -650,12 +654,13 @@ cg_code memory_walk(const memory_plane *plane,
         if (!is_done || (i + 1 < count &&
                          plane->trace->memory.at[plane->order.at[i + 1]].timestamp_ns == now_ns))
             continue;
-        if (!point(context, (memory_point){now_ns, wide_clamp(&self.total)}, self.by_device,
-                   self.by_category))
+        if (!point(context, (memory_point){now_ns, wide_clamp(&self.total), &self.live_devices},
+                   self.by_device, self.by_category))
             break;
     }
     column_free(plane->heap, self.device_bytes, plane->devices.count, sizeof *self.device_bytes);
     column_free(plane->heap, self.by_device, plane->devices.count, sizeof *self.by_device);
+    number_set_free(&self.live_devices);
     pairs_free(&self.devices.numbers);
     return is_done ? CG_OK : err_nomem(reterr);
 }

@@ -9,6 +9,7 @@
 #ifndef CG_EXEC_MEMORY_H
 #define CG_EXEC_MEMORY_H
 
+#include "base/number_set.h"
 #include "exec/trace.h"
 
 typedef struct memory_lifetime {
@@ -40,6 +41,7 @@ typedef struct memory_device {
 typedef struct memory_point {
     uint64_t timestamp_ns;
     uint64_t live_bytes;
+    const number_set *devices; /* of a walk: those with live storage */
 } memory_point;
 
 typedef struct memory_plane {
@@ -67,8 +69,8 @@ void memory_free(memory_plane *plane);
 
 /*
  * Walk the timeline again: `point` is called once per distinct timestamp with
- * the totals after all its events. by_device follows plane->devices, a device
- * without live storage has is_live false. O(events x devices present at a point).
+ * the totals after all its events. by_device follows plane->devices; which of
+ * them have live storage is in the point. O(events), whatever the devices.
  */
 typedef struct memory_live {
     uint64_t bytes;

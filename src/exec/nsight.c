@@ -12,7 +12,7 @@
 #include "exec/nsight_table.h"
 
 #define STATUS_BYTES ((size_t)64 << 10)
-#define SUMMARIES 3 /* kinds of reports that are summaries; they come first */
+#define SUMMARIES    3 /* kinds of reports that are summaries; they come first */
 
 typedef struct summary_rows {
     VEC(doc_gpu_summary_row) rows;
@@ -566,11 +566,9 @@ static cg_code bind(work *self, gpu_evidence *ret, cg_err *reterr)
         nsight_note(&self->provenance, "without a manifest nothing binds Nsight files to this run");
         return CG_OK;
     }
-    CG_TRY(nsight_manifest_check(&self->files, manifest, &used, &self->labels,
-                                 self->source->run_id, self->source->correlation_id,
-                                 &self->provenance, reterr));
-    ret->provenance.binding =
-        self->provenance.texts.count == 0 ? BINDING_BOUND : BINDING_MISMATCH;
+    CG_TRY(nsight_manifest_check(&self->files, manifest, &used, &self->labels, self->source->run_id,
+                                 self->source->correlation_id, &self->provenance, reterr));
+    ret->provenance.binding = self->provenance.texts.count == 0 ? BINDING_BOUND : BINDING_MISMATCH;
     return CG_OK;
 }
 
@@ -763,7 +761,8 @@ cg_code nsight_read(const cg_env *env, heap *from, arena *mem, const nsight_sour
     cg_str reason;
     cg_code code;
 
-    describe_nothing(ret, GPU_STATUS_UNAVAILABLE, CG_LIT("no Nsight directory was given"));
+    describe_nothing(ret, GPU_STATUS_UNAVAILABLE,
+                     CG_LIT("no Nsight evidence was given; a trace alone carries none"));
     if (source->directory.ptr == NULL)
         return CG_OK;
     if (!intern_init(&self.texts, from, os_random(env)))

@@ -18,9 +18,9 @@
 #include "base/os_dir.h"
 #include "schema/evidence_schema.h"
 
-#define NSIGHT_SUMMARY_ROWS 100
+#define NSIGHT_SUMMARY_ROWS  100
 #define NSIGHT_TIMELINE_ROWS 500
-#define NSIGHT_ENTRIES 100000 /* of the directory */
+#define NSIGHT_ENTRIES       100000 /* of the directory */
 
 /* One value of `limits`. */
 typedef struct gpu_limit {

@@ -1,5 +1,6 @@
 #include "exec/nsight_ledger.h"
 
+#include "base/buf.h"
 #include "base/sort.h"
 #include "exec/columns.h"
 
@@ -94,10 +95,38 @@ static cg_code compare(ledger *self, sc_strs expected, sc_strs cpu_only, doc_gpu
     CG_TRY(
         nsight_set_pick(self->mem, expected, ret->observed, false, &ret->missing_expected, reterr));
     CG_TRY(nsight_set_pick(self->mem, ret->observed, expected, false, &unexpected, reterr));
-    CG_TRY(nsight_set_pick(self->mem, unexpected, cpu_only, false, &ret->unexpected_observed,
-                           reterr));
+    CG_TRY(
+        nsight_set_pick(self->mem, unexpected, cpu_only, false, &ret->unexpected_observed, reterr));
     return nsight_set_pick(self->mem, ret->observed, cpu_only, true, &ret->unexpected_cpu_only,
                            reterr);
+}
+
+/* What stands against a complete correlation, one part for each kind of fault. */
+static bool name_faults(ledger *self, const doc_gpu_ledger *from, size_t unqualified, cg_str *ret)
+{
+    const struct {
+        size_t count;
+        const char *what;
+    } faults[] = {
+        {from->missing_expected.count, "expected but not observed"},
+        {from->unexpected_observed.count, "observed but not expected"},
+        {from->unexpected_cpu_only.count, "observed although CPU-only"},
+        {from->duplicates.count, "observed more than once"},
+        {unqualified, "with declared operations that do not hold"},
+    };
+    buf text;
+    bool is_made;
+
+    buf_init(&text, self->heap, SIZE_MAX);
+    buf_add(&text, CG_LIT("labels"));
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        if (faults[i].count > 0)
+            buf_addf(&text, "%s %zu %s", text.len > sizeof "labels" - 1 ? "," : ":",
+                     faults[i].count, faults[i].what);
+    }
+    is_made = !text.failed && arena_text(self->mem, buf_text(&text), ret);
+    buf_free(&text);
+    return is_made;
 }
 
 static bool judge(ledger *self, const doc_gpu_ledger *from, doc_gpu_correlation *ret)
@@ -108,20 +137,13 @@ static bool judge(ledger *self, const doc_gpu_ledger *from, doc_gpu_correlation 
                        from->unexpected_observed.count == 0 &&
                        from->unexpected_cpu_only.count == 0 && from->duplicates.count == 0 &&
                        unqualified == 0;
-    if (ret->is_complete) {
+    if (ret->is_complete)
         ret->reason = CG_LIT("every expected label names exactly one projected range");
-        return true;
-    }
-    if (from->expected.count == 0) {
+    else if (from->expected.count == 0)
         ret->reason = CG_LIT("no label is expected on the GPU");
-        return true;
-    }
-    return arena_format(self->mem, &ret->reason,
-                        "expected labels not observed: %zu; observed but not expected: %zu; "
-                        "observed although CPU-only: %zu; observed more than once: %zu; ranges "
-                        "whose declared operations do not hold: %zu",
-                        from->missing_expected.count, from->unexpected_observed.count,
-                        from->unexpected_cpu_only.count, from->duplicates.count, unqualified);
+    else
+        return name_faults(self, from, unqualified, &ret->reason);
+    return true;
 }
 
 static cg_code build(ledger *self, sc_strs expected, sc_strs cpu_only, doc_gpu_correlation *ret,

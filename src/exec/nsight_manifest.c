@@ -194,8 +194,8 @@ static cg_code check_all(check *self, const nsight_labels *labels, cg_err *reter
                     ERR_STR(manifest->schema), ERR_STR(schema_id_text(SCHEMA_NSIGHT_CAPTURE)));
     if (self->used->raw_report == NULL)
         nsight_note(self->notes, "there is no raw report (*." NSIGHT_RAW_EXTENSION ")");
-    CG_TRY(check_labels(self, manifest->required_labels, labels->required, "required", true,
-                        reterr));
+    CG_TRY(
+        check_labels(self, manifest->required_labels, labels->required, "required", true, reterr));
     /* Repetitions among the required ones are told once. */
     CG_TRY(check_labels(self, has_classes ? manifest->gpu_labels : manifest->required_labels,
                         labels->gpu_expected, "GPU", has_classes, reterr));

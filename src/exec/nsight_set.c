@@ -23,9 +23,8 @@ static cg_str *take_texts(arena *mem, size_t count)
 cg_code nsight_set_make(heap *from, arena *mem, sc_strs list, nsight_set *ret, cg_err *reterr)
 {
     cg_str *texts = take_texts(mem, list.count);
-    uint32_t *order = list.count > UINT32_MAX / 2
-                          ? NULL
-                          : column_take(from, 2 * list.count, sizeof *order);
+    uint32_t *order =
+        list.count > UINT32_MAX / 2 ? NULL : column_take(from, 2 * list.count, sizeof *order);
     size_t kept = 0;
 
     if (texts == NULL || order == NULL) {
@@ -55,8 +54,7 @@ bool nsight_set_equal(sc_strs a, sc_strs b)
     return true;
 }
 
-cg_code nsight_set_pick(arena *mem, sc_strs a, sc_strs b, bool common, sc_strs *ret,
-                        cg_err *reterr)
+cg_code nsight_set_pick(arena *mem, sc_strs a, sc_strs b, bool common, sc_strs *ret, cg_err *reterr)
 {
     cg_str *texts = take_texts(mem, a.count);
     size_t count = 0;

@@ -5,9 +5,9 @@
 #include "base/num.h"
 
 /* Notices that tools print before the header. */
-#define HEADER_LINES 64
+#define HEADER_LINES      64
 #define ROWS_PER_PROGRESS ((uint64_t)1 << 16)
-#define NO_COLUMN SIZE_MAX
+#define NO_COLUMN         SIZE_MAX
 
 typedef struct table {
     const cg_env *env;
@@ -15,7 +15,7 @@ typedef struct table {
     intern *texts;
     unsigned report;
     const nsight_column_row *columns;
-    size_t at[COLUMN_COUNT_ALL]; /* cell of a column, NO_COLUMN: the file has none */
+    size_t at[NSIGHT_COLUMN_COUNT]; /* cell of a column, NO_COLUMN: the file has none */
     csv_reader reader;
     json_reader numbers;
     buf scratch;
@@ -103,7 +103,7 @@ static cg_code try_header(table *self, bool *ret, cg_err *reterr)
         header[i].ptr = buf_text(&self->scratch).ptr + start;
         start += header[i].len;
     }
-    for (unsigned i = 0; i < COLUMN_COUNT_ALL; i++) {
+    for (unsigned i = 0; i < NSIGHT_COLUMN_COUNT; i++) {
         self->at[i] = find_column(self->columns[i].names, header, count);
         is_header = is_header && (self->at[i] != NO_COLUMN || !self->columns[i].is_required);
     }
@@ -119,7 +119,7 @@ static cg_code refuse_headless(const table *self, cg_err *reterr)
     char names[256];
     size_t len = 0;
 
-    for (unsigned i = 0; i < COLUMN_COUNT_ALL; i++) {
+    for (unsigned i = 0; i < NSIGHT_COLUMN_COUNT; i++) {
         cg_str list = self->columns[i].names;
         cg_str name;
 
@@ -208,8 +208,7 @@ static bool spell_decimal(cg_str text, buf *out)
     return at == text.len;
 }
 
-enum nsight_number nsight_number_read(json_reader *reader, buf *scratch, cg_str cell,
-                                      uint64_t *ret)
+enum nsight_number nsight_number_read(json_reader *reader, buf *scratch, cg_str cell, uint64_t *ret)
 {
     const double end = 18446744073709551616.0;
     yyjson_val *value;
@@ -266,8 +265,8 @@ static cg_code refuse_cell(const table *self, enum nsight_column column, const c
     return code;
 }
 
-static cg_code read_number(table *self, enum nsight_column column, uint64_t *ret, bool *ret_is_given,
-                           cg_err *reterr)
+static cg_code read_number(table *self, enum nsight_column column, uint64_t *ret,
+                           bool *ret_is_given, cg_err *reterr)
 {
     enum nsight_number number =
         nsight_number_read(&self->numbers, &self->scratch, cell_of(self, column), ret);
@@ -305,14 +304,14 @@ static cg_code read_text(table *self, cg_str text, sym *ret, cg_err *reterr)
 static cg_code read_cost(table *self, cg_str name, nsight_cost *ret, cg_err *reterr)
 {
     static const enum nsight_column figures[FIGURE_COUNT_ALL] = {
-        [FIGURE_COUNT] = COLUMN_COUNT,
-        [FIGURE_AVERAGE] = COLUMN_AVERAGE,
-        [FIGURE_MINIMUM] = COLUMN_MINIMUM,
-        [FIGURE_MAXIMUM] = COLUMN_MAXIMUM,
+        [FIGURE_COUNT] = NSIGHT_COUNT,
+        [FIGURE_AVERAGE] = NSIGHT_AVERAGE,
+        [FIGURE_MINIMUM] = NSIGHT_MINIMUM,
+        [FIGURE_MAXIMUM] = NSIGHT_MAXIMUM,
     };
     nsight_cost row = {0};
 
-    CG_TRY(need_number(self, COLUMN_TOTAL, false, &row.total_ns, reterr));
+    CG_TRY(need_number(self, NSIGHT_TOTAL, false, &row.total_ns, reterr));
     for (unsigned i = 0; i < FIGURE_COUNT_ALL; i++) {
         bool is_given = false;
 
@@ -320,7 +319,7 @@ static cg_code read_cost(table *self, cg_str name, nsight_cost *ret, cg_err *ret
         row.present = (uint8_t)(row.present | is_given << i);
     }
     CG_TRY(read_text(self, name, &row.name, reterr));
-    CG_TRY(read_text(self, cell_of(self, COLUMN_CATEGORY), &row.category, reterr));
+    CG_TRY(read_text(self, cell_of(self, NSIGHT_CATEGORY), &row.category, reterr));
     *ret = row;
     return CG_OK;
 }
@@ -339,27 +338,27 @@ static cg_code read_optional(table *self, enum nsight_column column, uint8_t bit
 static cg_code read_event(table *self, cg_str name, nsight_event *ret, cg_err *reterr)
 {
     static const enum nsight_column keys[JOIN_COUNT] = {
-        [JOIN_CORRELATION] = COLUMN_CORRELATION,
-        [JOIN_DEVICE] = COLUMN_DEVICE,
-        [JOIN_CONTEXT] = COLUMN_CONTEXT,
-        [JOIN_STREAM] = COLUMN_STREAM,
+        [JOIN_CORRELATION] = NSIGHT_CORRELATION,
+        [JOIN_DEVICE] = NSIGHT_DEVICE,
+        [JOIN_CONTEXT] = NSIGHT_CONTEXT,
+        [JOIN_STREAM] = NSIGHT_STREAM,
     };
     nsight_event row = {0};
 
-    CG_TRY(need_number(self, COLUMN_START, false, &row.start_ns, reterr));
-    CG_TRY(need_number(self, COLUMN_DURATION, true, &row.duration_ns, reterr));
+    CG_TRY(need_number(self, NSIGHT_START, false, &row.start_ns, reterr));
+    CG_TRY(need_number(self, NSIGHT_DURATION, true, &row.duration_ns, reterr));
     if (self->report == GPU_REPORT_NVTX) {
-        CG_TRY(need_number(self, COLUMN_PROJECTED_START, false, &row.projected_start_ns, reterr));
-        CG_TRY(need_number(self, COLUMN_PROJECTED_DURATION, true, &row.projected_duration_ns,
-                           reterr));
+        CG_TRY(need_number(self, NSIGHT_PROJECTED_START, false, &row.projected_start_ns, reterr));
+        CG_TRY(
+            need_number(self, NSIGHT_PROJECTED_DURATION, true, &row.projected_duration_ns, reterr));
         row.present = EVENT_HAS_START | EVENT_HAS_DURATION;
     } else {
-        CG_TRY(read_optional(self, COLUMN_PROJECTED_START, EVENT_HAS_START,
-                             &row.projected_start_ns, &row.present, reterr));
-        CG_TRY(read_optional(self, COLUMN_PROJECTED_DURATION, EVENT_HAS_DURATION,
+        CG_TRY(read_optional(self, NSIGHT_PROJECTED_START, EVENT_HAS_START, &row.projected_start_ns,
+                             &row.present, reterr));
+        CG_TRY(read_optional(self, NSIGHT_PROJECTED_DURATION, EVENT_HAS_DURATION,
                              &row.projected_duration_ns, &row.present, reterr));
     }
-    CG_TRY(read_optional(self, COLUMN_OPERATIONS, EVENT_HAS_OPERATIONS, &row.operations,
+    CG_TRY(read_optional(self, NSIGHT_OPERATIONS, EVENT_HAS_OPERATIONS, &row.operations,
                          &row.present, reterr));
     CG_TRY(read_text(self, name, &row.name, reterr));
     for (unsigned i = 0; i < JOIN_COUNT; i++)
@@ -396,7 +395,7 @@ static cg_code read_rows(table *self, nsight_costs *costs, nsight_events *events
         if (row.number % ROWS_PER_PROGRESS == 0 &&
             !env_progress(self->env, "Nsight rows", row.number, 0))
             return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped on request in an Nsight export");
-        name = str_trim(cell_of(self, COLUMN_NAME));
+        name = str_trim(cell_of(self, NSIGHT_NAME));
         if (name.len > 0)
             CG_TRY(add_row(self, name, costs, events, reterr));
     }
@@ -404,8 +403,7 @@ static cg_code read_rows(table *self, nsight_costs *costs, nsight_events *events
 
 cg_code nsight_table_read(const cg_env *env, heap *from, intern *texts, unsigned report,
                           cg_code (*fill)(void *, void *, size_t, size_t *, cg_err *),
-                          void *context, nsight_costs *costs, nsight_events *events,
-                          cg_err *reterr)
+                          void *context, nsight_costs *costs, nsight_events *events, cg_err *reterr)
 {
     table self = {.env = env,
                   .heap = from,

@@ -320,11 +320,11 @@ static bool origin_answer_label(origin_work *work, const trace_stats *stats, uin
 {
     origin_answer *answer = work->answer;
     enum origin_verdict verdict = origin_judge(work, tensor, op);
-    origin_row row = { .label = stats->label,
-                       .span_id = stats->span_id,
-                       .operation = op == TRACE_NONE ? 0 : work->trace->ops.at[op].name,
-                       .non_finite = stats->non_finite,
-                       .elements = stats->elements };
+    origin_row row = {.label = stats->label,
+                      .span_id = stats->span_id,
+                      .operation = op == TRACE_NONE ? 0 : work->trace->ops.at[op].name,
+                      .non_finite = stats->non_finite,
+                      .elements = stats->elements};
     origin_row *at;
 
     answer->non_finite_labels++;
@@ -381,8 +381,8 @@ static bool origin_walk(origin_work *work)
 
 cg_code origin_find(heap *into, const evidence *from, origin_answer *ret, cg_err *reterr)
 {
-    origin_answer answer = { .heap = into };
-    origin_work work = { .trace = from->trace, .answer = &answer };
+    origin_answer answer = {.heap = into};
+    origin_work work = {.trace = from->trace, .answer = &answer};
     arena mem;
     bool is_fine;
 

@@ -771,3 +771,112 @@ bool peaks_build(heap *from, const peaks_tree *tree, uint64_t *ret_peak, uint64_
     free_columns(&self);
     return is_done;
 }
+
+/* --- few spans --- */
+
+typedef struct watch {
+    uint32_t first, last; /* of its subtree, in preorder; last is behind it */
+    uint64_t start_ns, end_ns;
+    uint64_t live, peak, residual;
+    uint64_t pending_ns, taken, given; /* of the timestamp at hand */
+    bool is_known;
+} watch;
+
+static void watch_settle(watch *self)
+{
+    self->live = num_sat_add(num_sat_sub(self->live, self->given), self->taken);
+    if (self->live > self->peak)
+        self->peak = self->live;
+    self->taken = self->given = 0;
+}
+
+static void watch_see(watch *self, const memory_lifetime *lifetime, uint64_t bytes, bool is_open)
+{
+    uint64_t start = lifetime->start_ns;
+    uint64_t end = lifetime->is_closed ? lifetime->end_ns : UINT64_MAX;
+    uint64_t now = is_open ? start : end;
+
+    self->is_known = true;
+    if (self->end_ns <= self->start_ns || start >= self->end_ns || end <= self->start_ns)
+        return;
+    if (now != self->pending_ns) {
+        watch_settle(self);
+        self->pending_ns = now;
+    }
+    if (!is_open) {
+        if (end > self->start_ns && end < self->end_ns)
+            self->given = num_sat_add(self->given, bytes);
+        return;
+    }
+    /* Live from the start on: no change of level, but the level to begin with. */
+    if (start <= self->start_ns)
+        self->live = num_sat_add(self->live, bytes);
+    else
+        self->taken = num_sat_add(self->taken, bytes);
+    if (!lifetime->is_closed || end > self->end_ns)
+        self->residual = num_sat_add(self->residual, bytes);
+}
+
+static void watch_all(const memory_plane *memory, const uint32_t *position, watch *watches,
+                      uint32_t count)
+{
+    const trace_doc *trace = memory->trace;
+
+    for (size_t i = 0; i < memory->order.count; i++) {
+        uint32_t event = memory->order.at[i];
+        uint32_t number = memory->lifetime_of.at[event];
+        const memory_lifetime *lifetime;
+        const trace_memory *row;
+        uint32_t place;
+        bool is_open;
+
+        if (number == TRACE_NONE)
+            continue;
+        lifetime = &memory->lifetimes.at[number];
+        is_open = lifetime->alloc_event == event;
+        if (!is_open && trace->memory.at[event].action == ACTION_ALLOC)
+            continue; /* a further tensor on the same storage */
+        row = &trace->memory.at[lifetime->alloc_event];
+        place = position[trace_span_of(trace, row->span_id)];
+        for (uint32_t w = 0; w < count; w++) {
+            if (place >= watches[w].first && place < watches[w].last)
+                watch_see(&watches[w], lifetime, row->bytes, is_open);
+        }
+    }
+}
+
+bool peaks_of_few(heap *from, const peaks_tree *tree, const uint32_t *spans, uint32_t count,
+                  uint64_t *ret_peak, uint64_t *ret_residual, bool *ret_has_peak)
+{
+    const trace_doc *trace = tree->memory->trace;
+    size_t span_count = trace->spans.count;
+    uint32_t *position = column_take(from, span_count, sizeof *position);
+    watch watches[PEAKS_FEW] = {0};
+
+    if (position == NULL)
+        return false;
+    for (uint32_t i = 0; i < span_count; i++)
+        position[tree->preorder[i]] = i;
+    for (uint32_t w = 0; w < count; w++) {
+        const trace_span *span = &trace->spans.at[spans[w]];
+        uint32_t depth = tree->depth[spans[w]];
+        uint32_t last = position[spans[w]] + 1;
+
+        while (last < span_count && tree->depth[tree->preorder[last]] > depth)
+            last++;
+        watches[w] = (watch){.first = position[spans[w]],
+                             .last = last,
+                             .start_ns = span->start_ns,
+                             .end_ns = trace_span_end(span),
+                             .is_known = tree->is_complete};
+    }
+    watch_all(tree->memory, position, watches, count);
+    for (uint32_t w = 0; w < count; w++) {
+        watch_settle(&watches[w]);
+        ret_peak[spans[w]] = watches[w].peak;
+        ret_residual[spans[w]] = watches[w].residual;
+        ret_has_peak[spans[w]] = watches[w].is_known;
+    }
+    column_free(from, position, span_count, sizeof *position);
+    return true;
+}

@@ -31,4 +31,13 @@ typedef struct peaks_tree {
 bool peaks_build(heap *from, const peaks_tree *tree, uint64_t *ret_peak, uint64_t *ret_residual,
                  bool *ret_has_peak);
 
+#define PEAKS_FEW 8
+
+/*
+ * The same figures for `count` spans only, at most PEAKS_FEW, by one replay of
+ * the events; other entries of the arrays stay as they are. Ignores is_net.
+ */
+bool peaks_of_few(heap *from, const peaks_tree *tree, const uint32_t *spans, uint32_t count,
+                  uint64_t *ret_peak, uint64_t *ret_residual, bool *ret_has_peak);
+
 #endif

@@ -21,8 +21,8 @@ typedef struct reading {
     uint64_t event_ceiling;
     uint64_t rank_ceiling;
     uint64_t tag_ceiling;
-    uint64_t latest_ns;    /* latest host evidence */
-    uint64_t stats_line;   /* of the first tensor_stats record */
+    uint64_t latest_ns;  /* latest host evidence */
+    uint64_t stats_line; /* of the first tensor_stats record */
     uint64_t stats_offset;
     uint64_t terminal_line;
     uint64_t terminal_offset;
@@ -98,8 +98,8 @@ static cg_code keep_shape(reading *r, sc_u64s axes, trace_shape *ret, cg_err *re
         return cg_fail(reterr, PROBLEM_LIMIT, "a shape of %zu axes exceeds `tensor-rank` (%llu)",
                        axes.count, (unsigned long long)r->rank_ceiling);
     /* The same shape tends to come again at once: share it. */
-    if (axes.count <= at && memcmp(doc->axes.at + at - axes.count, axes.at,
-                                   axes.count * sizeof axes.at[0]) == 0) {
+    if (axes.count <= at &&
+        memcmp(doc->axes.at + at - axes.count, axes.at, axes.count * sizeof axes.at[0]) == 0) {
         *ret = (trace_shape){(uint32_t)(at - axes.count), (uint32_t)axes.count};
         return CG_OK;
     }
@@ -493,28 +493,20 @@ static cg_code add_record(reading *r, enum trace_record kind, const any_record *
         r->first_line = line;
         r->first_offset = offset;
         return add_meta(r, &record->meta, reterr);
-    case RECORD_SPAN_START:
-        return add_span_start(r, &record->span_start, reterr);
-    case RECORD_SPAN_END:
-        return add_span_end(r, &record->span_end, reterr);
-    case RECORD_OP:
-        return add_op(r, &record->op, reterr);
-    case RECORD_TENSOR_EVENT:
-        return add_tensor(r, &record->tensor_event, reterr);
+    case RECORD_SPAN_START: return add_span_start(r, &record->span_start, reterr);
+    case RECORD_SPAN_END: return add_span_end(r, &record->span_end, reterr);
+    case RECORD_OP: return add_op(r, &record->op, reterr);
+    case RECORD_TENSOR_EVENT: return add_tensor(r, &record->tensor_event, reterr);
     case RECORD_STATS_EVENT:
         if (r->stats_line == 0) {
             r->stats_line = line;
             r->stats_offset = offset;
         }
         return add_stats(r, &record->stats_event, reterr);
-    case RECORD_MEMORY:
-        return add_memory(r, &record->memory, reterr);
-    case RECORD_DEVICE_MEMORY:
-        return add_sample(r, &record->device_memory, reterr);
-    case RECORD_DEVICE_INTERVAL:
-        return add_interval(r, &record->device_interval, reterr);
-    case RECORD_GRADIENT:
-        return add_gradient(r, &record->gradient, reterr);
+    case RECORD_MEMORY: return add_memory(r, &record->memory, reterr);
+    case RECORD_DEVICE_MEMORY: return add_sample(r, &record->device_memory, reterr);
+    case RECORD_DEVICE_INTERVAL: return add_interval(r, &record->device_interval, reterr);
+    case RECORD_GRADIENT: return add_gradient(r, &record->gradient, reterr);
     case RECORD_CALL_EDGE:
         if (record->call_edge.edge_kind != EDGE_KIND_CALL)
             break;
@@ -527,15 +519,14 @@ static cg_code add_record(reading *r, enum trace_record kind, const any_record *
         r->terminal_line = line;
         r->terminal_offset = offset;
         return add_terminal(r, &record->terminal, reterr);
-    case RECORD_COUNT:
-        break;
+    case RECORD_COUNT: break;
     }
     return cg_fail(reterr, PROBLEM_INTERNAL, "record kind %u", (unsigned)kind);
 }
 
 /* Name the fault of a line that is not JSON; *ret_offset: where in the line it lies. */
-static cg_code json_failed(cg_str line, bool is_closed, const json_fault *fault,
-                           size_t *ret_offset, cg_err *reterr)
+static cg_code json_failed(cg_str line, bool is_closed, const json_fault *fault, size_t *ret_offset,
+                           cg_err *reterr)
 {
     size_t malformed = str_utf8_error(line);
 

@@ -122,7 +122,7 @@ typedef struct trace_edge {
     uint64_t duration_ns; /* call edges */
     sym from;             /* span id or tensor id */
     sym to;
-    uint8_t kind;         /* EDGE_KIND_ */
+    uint8_t kind; /* EDGE_KIND_ */
 } trace_edge;
 
 typedef struct trace_doc {

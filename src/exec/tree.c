@@ -34,6 +34,7 @@ typedef struct tree_work {
     arena *mem;
     children kids;
     tree_figures figures;
+    graph full;             /* the graph with the peaks of every span */
     uint32_t measured;      /* span, TRACE_NONE unless closed */
     uint32_t *members;      /* spans, by row */
     uint32_t *group_of;     /* by span, TRACE_NONE below a cycle */
@@ -194,7 +195,7 @@ static bool tree_peaks(const tree_work *work, tree_figures *figures)
     uint64_t *net = arena_take(work->mem, count * sizeof *net);
     bool *has = arena_take(work->mem, count * sizeof *has);
     bool *unknown = arena_take(work->mem, count * sizeof *unknown);
-    peaks_tree tree = { .memory = &memory, .preorder = preorder, .depth = depth };
+    peaks_tree tree = {.memory = &memory, .preorder = preorder, .depth = depth};
 
     if (trace == NULL || preorder == NULL || depth == NULL || peak == NULL || net == NULL ||
         has == NULL || unknown == NULL || !tree_preorder(work, preorder, depth))
@@ -244,11 +245,13 @@ static cg_code tree_measure(tree_work *work, cg_err *reterr)
     if (net == NULL)
         return err_nomem(reterr);
     CG_TRY(graph_net_peaks(derived, net, reterr));
+    work->full = *derived;
+    CG_TRY(graph_complete(work->mem->heap, &work->full, reterr));
     figures->allocated_bytes = derived->allocated_bytes;
     figures->has_allocated = derived->has_allocated;
-    figures->peak_bytes = derived->peak_live_bytes;
+    figures->peak_bytes = work->full.peak_live_bytes;
     figures->net_peak_bytes = net;
-    figures->has_peak = derived->has_peak;
+    figures->has_peak = work->full.has_peak;
     return CG_OK;
 }
 
@@ -276,12 +279,12 @@ static bool tree_split(tree_work *work, uint32_t parent, uint32_t depth, uint32_
             return false;
         while (at < end && spans[work->members[at]].name == spans[work->members[first]].name)
             work->group_of[work->members[at++]] = (uint32_t)(work->groups.count - 1);
-        *group = (tree_group){ .row = { .name = spans[work->members[first]].name,
-                                        .parent = parent,
-                                        .depth = depth,
-                                        .count = at - first },
-                               .members_at = first,
-                               .members_count = at - first };
+        *group = (tree_group){.row = {.name = spans[work->members[first]].name,
+                                      .parent = parent,
+                                      .depth = depth,
+                                      .count = at - first},
+                              .members_at = first,
+                              .members_count = at - first};
     }
     return true;
 }
@@ -329,7 +332,7 @@ static void tree_add(opt_u64 *sum, uint64_t value)
 static void tree_raise(opt_u64 *most, uint64_t value)
 {
     if (!most->is_set || value > most->value)
-        *most = (opt_u64){ value, true };
+        *most = (opt_u64){value, true};
 }
 
 static bool tree_sum_spans(tree_work *work)
@@ -364,8 +367,8 @@ static bool tree_sum_spans(tree_work *work)
     for (size_t g = 0; g < work->groups.count; g++) {
         if (!work->groups.at[g].has_unknown)
             continue;
-        work->groups.at[g].row.peak_live_bytes = (opt_u64){ 0 };
-        work->groups.at[g].row.peak_live_bytes_net = (opt_u64){ 0 };
+        work->groups.at[g].row.peak_live_bytes = (opt_u64){0};
+        work->groups.at[g].row.peak_live_bytes_net = (opt_u64){0};
     }
     return true;
 }
@@ -392,7 +395,7 @@ static void tree_sum_devices(tree_work *work)
     }
     for (size_t g = 0; g < work->groups.count; g++)
         if (work->groups.at[g].has_clocks)
-            work->groups.at[g].row.device_ns = (opt_u64){ 0 };
+            work->groups.at[g].row.device_ns = (opt_u64){0};
 }
 
 /*
@@ -408,7 +411,7 @@ static void tree_share(tree_work *work, opt_u64 measured_ns)
         if (!measured_ns.is_set || measured_ns.value == 0 || !group->is_inside)
             continue;
         share = (double)group->inside_ns / (double)measured_ns.value;
-        group->row.share = (opt_f64){ share < 1.0 ? share : 1.0, true };
+        group->row.share = (opt_f64){share < 1.0 ? share : 1.0, true};
     }
 }
 
@@ -485,7 +488,7 @@ static cg_code tree_fill(tree_work *work, tree_list *list, cg_err *reterr)
         return err_nomem(reterr);
     tree_sum_devices(work);
     if (work->measured != TRACE_NONE)
-        list->measured_ns = (opt_u64){ work->figures.total_ns[work->measured], true };
+        list->measured_ns = (opt_u64){work->figures.total_ns[work->measured], true};
     tree_share(work, list->measured_ns);
     if (!tree_list_rows(work, list))
         return err_nomem(reterr);
@@ -495,9 +498,9 @@ static cg_code tree_fill(tree_work *work, tree_list *list, cg_err *reterr)
 cg_code tree_build(heap *into, const evidence *from, tree_list *ret, cg_err *reterr)
 {
     uint32_t measured = from->health.measured_span;
-    tree_list list = { .heap = into };
+    tree_list list = {.heap = into};
     arena mem;
-    tree_work work = { .from = from, .trace = from->trace, .mem = &mem, .measured = measured };
+    tree_work work = {.from = from, .trace = from->trace, .mem = &mem, .measured = measured};
     cg_code code;
 
     if (measured != TRACE_NONE && !from->trace->spans.at[measured].is_closed)
@@ -505,6 +508,7 @@ cg_code tree_build(heap *into, const evidence *from, tree_list *ret, cg_err *ret
     arena_init(&mem, into);
     code = tree_fill(&work, &list, reterr);
     vec_free(into, &work.groups);
+    graph_uncomplete(into, &work.full);
     arena_free(&mem);
     if (code == CG_OK)
         *ret = list;

@@ -346,7 +346,9 @@ static const sc_field gpu_gaps_result_fields[] = {GPU_GAPS_RESULT_FIELDS(F)};
 
 #define X(prefix, name, tag)                                                                       \
     _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name, {tag, sizeof(tag) - 1}, name##_fields,                   \
+    const sc_table table_##name = {#name,                                                          \
+                                   {tag, sizeof(tag) - 1},                                         \
+                                   name##_fields,                                                  \
                                    sizeof name##_fields / sizeof name##_fields[0],                 \
                                    sizeof(doc_##name)};
 EVIDENCE_TABLES(X)

@@ -8,10 +8,10 @@
 #include "schema/nsight.def"
 
 enum nsight_column {
-#define W(name) COLUMN_##name,
+#define W(name) NSIGHT_##name,
     NSIGHT_COLUMN_NAMES(W)
 #undef W
-        COLUMN_COUNT_ALL
+        NSIGHT_COLUMN_COUNT
 };
 
 typedef struct nsight_column_row {
@@ -19,7 +19,7 @@ typedef struct nsight_column_row {
     bool is_required;
 } nsight_column_row;
 
-/* COLUMN_COUNT_ALL rows for a report (GPU_REPORT_...). */
+/* NSIGHT_COLUMN_COUNT rows for a report (GPU_REPORT_...). */
 const nsight_column_row *nsight_columns(unsigned report);
 
 /* What ties a range to GPU operations: numbers of words_join_key. */

@@ -195,10 +195,8 @@ static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_v
         *(uint8_t *)member = (uint8_t)word;
         return CG_OK;
     }
-    case SC_U64S:
-        return read_u64s(table, field, value, mem, member, reterr);
-    case SC_STRS:
-        return read_strs(table, field, value, mem, member, reterr);
+    case SC_U64S: return read_u64s(table, field, value, mem, member, reterr);
+    case SC_STRS: return read_strs(table, field, value, mem, member, reterr);
     case SC_RECORD: {
         const sc_table *sub = field->sub;
         void *record = arena_take(mem, sub->size);
@@ -209,15 +207,11 @@ static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_v
         *(const void **)member = record;
         return CG_OK;
     }
-    case SC_RECORDS:
-        return read_records(table, field, value, mem, member, reterr);
-    case SC_MAP:
-        return read_map(table, field, value, mem, member, reterr);
-    case SC_TAG:
-        return CG_OK;
+    case SC_RECORDS: return read_records(table, field, value, mem, member, reterr);
+    case SC_MAP: return read_map(table, field, value, mem, member, reterr);
+    case SC_TAG: return CG_OK;
     case SC_COUNTS:
-    case SC_STREAM:
-        break;
+    case SC_STREAM: break;
     }
     return cg_fail(reterr, PROBLEM_INTERNAL, "`%.*s` of %s is written, never read",
                    ERR_STR(field->key), table->name);
@@ -377,8 +371,7 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
     case SC_WORD:
     case SC_TAG:
     case SC_COUNTS:
-    case SC_STREAM:
-        return true;
+    case SC_STREAM: return true;
     }
     return true;
 }

@@ -23,7 +23,7 @@ static INLINE bool take(cursor *at, char byte)
     return true;
 }
 
-#define ONES UINT64_C(0x0101010101010101)
+#define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
 /* High bits where a byte is a quote, a back-slash, below 0x20 or above 0x7f. */
@@ -123,8 +123,8 @@ static INLINE bool take_u64(cursor *at, uint64_t *ret)
  */
 static bool take_f64(cursor *at, double *ret)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     bool is_negative = take(at, '-');
     const char *start = at->p;
     const char *p = start;
@@ -170,16 +170,18 @@ static bool take_bool(cursor *at, bool *ret)
     return false;
 }
 
-/* Lists longer than this are left to the general reader. */
+/*
+ * Lists longer than this are left to the general reader. Room for the longest
+ * is taken at once: the memory is that of one record.
+ */
 #define LIST_ITEMS 64
 
-static bool take_u64s(cursor *at, arena *mem, sc_u64s *ret)
+static INLINE bool take_u64s(cursor *at, arena *mem, sc_u64s *ret)
 {
-    uint64_t items[LIST_ITEMS];
-    uint64_t *kept;
+    uint64_t *items = arena_take(mem, LIST_ITEMS * sizeof *items);
     size_t count = 0;
 
-    if (!take(at, '['))
+    if (items == NULL || !take(at, '['))
         return false;
     if (!take(at, ']')) {
         do {
@@ -190,21 +192,16 @@ static bool take_u64s(cursor *at, arena *mem, sc_u64s *ret)
         if (!take(at, ']'))
             return false;
     }
-    kept = arena_take(mem, (count > 0 ? count : 1) * sizeof *kept);
-    if (kept == NULL)
-        return false;
-    memcpy(kept, items, count * sizeof *kept);
-    *ret = (sc_u64s){kept, count};
+    *ret = (sc_u64s){items, count};
     return true;
 }
 
-static bool take_strs(cursor *at, arena *mem, sc_strs *ret)
+static INLINE bool take_strs(cursor *at, arena *mem, sc_strs *ret)
 {
-    cg_str items[LIST_ITEMS];
-    cg_str *kept;
+    cg_str *items = arena_take(mem, LIST_ITEMS * sizeof *items);
     size_t count = 0;
 
-    if (!take(at, '['))
+    if (items == NULL || !take(at, '['))
         return false;
     if (!take(at, ']')) {
         do {
@@ -215,11 +212,7 @@ static bool take_strs(cursor *at, arena *mem, sc_strs *ret)
         if (!take(at, ']'))
             return false;
     }
-    kept = arena_take(mem, (count > 0 ? count : 1) * sizeof *kept);
-    if (kept == NULL)
-        return false;
-    memcpy(kept, items, count * sizeof *kept);
-    *ret = (sc_strs){kept, count};
+    *ret = (sc_strs){items, count};
     return true;
 }
 
@@ -315,14 +308,14 @@ static INLINE bool take_STRS(cursor *at, arena *mem, const void *sub, sc_strs *r
  * One function per record, unrolled from its field list. A record ends with
  * the first value that no comma follows; required fields may not be left.
  */
-#define SKIP_REQUIRED false
-#define SKIP_OPTIONAL true
-#define SKIP_DEFAULTED true
+#define SKIP_REQUIRED   false
+#define SKIP_OPTIONAL   true
+#define SKIP_DEFAULTED  true
 #define SKIP_OMIT_EMPTY true
-#define SKIP_NULLABLE true
+#define SKIP_NULLABLE   true
 
 #define FIELD(type, member, key, rule, sub)                                                        \
-    if (has_ended || !take_constant(&at, "\"" key "\":", sizeof("\"" key "\":") - 1)) {           \
+    if (has_ended || !take_constant(&at, "\"" key "\":", sizeof("\"" key "\":") - 1)) {            \
         if (!SKIP_##rule)                                                                          \
             return false;                                                                          \
     } else {                                                                                       \
@@ -338,15 +331,15 @@ static INLINE bool take_STRS(cursor *at, arena *mem, const void *sub, sc_strs *r
 /* The tag stands first and has been read already. */
 #define F(type, member, key, rule, sub) F_##type(type, member, key, rule, sub)
 #define F_TAG(type, member, key, rule, sub)
-#define F_STR FIELD
-#define F_U64 FIELD
+#define F_STR     FIELD
+#define F_U64     FIELD
 #define F_OPT_U64 FIELD
-#define F_F64 FIELD
+#define F_F64     FIELD
 #define F_OPT_F64 FIELD
-#define F_BOOL FIELD
-#define F_WORD FIELD
-#define F_U64S FIELD
-#define F_STRS FIELD
+#define F_BOOL    FIELD
+#define F_WORD    FIELD
+#define F_U64S    FIELD
+#define F_STRS    FIELD
 
 /* Records that come often; the others are read by the JSON library. */
 #define PLAIN_RECORDS(X)                                                                           \

@@ -81,33 +81,21 @@ static const uint8_t *sorted_order(jsonw *out, const sc_table *table)
 static bool is_set(const sc_field *field, const void *member)
 {
     switch ((enum sc_type)field->type) {
-    case SC_STR:
-        return ((const cg_str *)member)->ptr != NULL;
-    case SC_OPT_U64:
-        return ((const opt_u64 *)member)->is_set;
-    case SC_OPT_F64:
-        return ((const opt_f64 *)member)->is_set;
-    case SC_WORD:
-        return *(const uint8_t *)member != 0;
-    case SC_U64S:
-        return ((const sc_u64s *)member)->count > 0;
-    case SC_STRS:
-        return ((const sc_strs *)member)->count > 0;
-    case SC_RECORD:
-        return *(const void *const *)member != NULL;
-    case SC_RECORDS:
-        return ((const sc_records *)member)->count > 0;
-    case SC_MAP:
-        return ((const sc_map *)member)->count > 0;
-    case SC_COUNTS:
-        return ((const sc_counts *)member)->count > 0;
-    case SC_STREAM:
-        return ((const sc_stream *)member)->emit != NULL;
+    case SC_STR: return ((const cg_str *)member)->ptr != NULL;
+    case SC_OPT_U64: return ((const opt_u64 *)member)->is_set;
+    case SC_OPT_F64: return ((const opt_f64 *)member)->is_set;
+    case SC_WORD: return *(const uint8_t *)member != 0;
+    case SC_U64S: return ((const sc_u64s *)member)->count > 0;
+    case SC_STRS: return ((const sc_strs *)member)->count > 0;
+    case SC_RECORD: return *(const void *const *)member != NULL;
+    case SC_RECORDS: return ((const sc_records *)member)->count > 0;
+    case SC_MAP: return ((const sc_map *)member)->count > 0;
+    case SC_COUNTS: return ((const sc_counts *)member)->count > 0;
+    case SC_STREAM: return ((const sc_stream *)member)->emit != NULL;
     case SC_U64:
     case SC_F64:
     case SC_BOOL:
-    case SC_TAG:
-        return true;
+    case SC_TAG: return true;
     }
     return true;
 }
@@ -116,27 +104,13 @@ static void write_value(jsonw *out, const sc_table *table, const sc_field *field
                         const void *member)
 {
     switch ((enum sc_type)field->type) {
-    case SC_STR:
-        jw_str(out, *(const cg_str *)member);
-        return;
-    case SC_U64:
-        jw_u64(out, *(const uint64_t *)member);
-        return;
-    case SC_OPT_U64:
-        jw_u64(out, ((const opt_u64 *)member)->value);
-        return;
-    case SC_F64:
-        jw_f64(out, *(const double *)member);
-        return;
-    case SC_OPT_F64:
-        jw_f64(out, ((const opt_f64 *)member)->value);
-        return;
-    case SC_BOOL:
-        jw_bool(out, *(const bool *)member);
-        return;
-    case SC_WORD:
-        jw_str(out, sc_word(field->sub, *(const uint8_t *)member));
-        return;
+    case SC_STR: jw_str(out, *(const cg_str *)member); return;
+    case SC_U64: jw_u64(out, *(const uint64_t *)member); return;
+    case SC_OPT_U64: jw_u64(out, ((const opt_u64 *)member)->value); return;
+    case SC_F64: jw_f64(out, *(const double *)member); return;
+    case SC_OPT_F64: jw_f64(out, ((const opt_f64 *)member)->value); return;
+    case SC_BOOL: jw_bool(out, *(const bool *)member); return;
+    case SC_WORD: jw_str(out, sc_word(field->sub, *(const uint8_t *)member)); return;
     case SC_U64S: {
         const sc_u64s *list = member;
 
@@ -155,9 +129,7 @@ static void write_value(jsonw *out, const sc_table *table, const sc_field *field
         jw_end(out);
         return;
     }
-    case SC_RECORD:
-        sc_write(out, field->sub, *(const void *const *)member);
-        return;
+    case SC_RECORD: sc_write(out, field->sub, *(const void *const *)member); return;
     case SC_RECORDS: {
         const sc_records *list = member;
         const sc_table *sub = field->sub;
@@ -190,9 +162,7 @@ static void write_value(jsonw *out, const sc_table *table, const sc_field *field
         jw_end(out);
         return;
     }
-    case SC_TAG:
-        jw_str(out, table->tag);
-        return;
+    case SC_TAG: jw_str(out, table->tag); return;
     case SC_STREAM: {
         const sc_stream *stream = member;
 

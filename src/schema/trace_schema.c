@@ -93,7 +93,9 @@ static const sc_field terminal_fields[] = {TERMINAL_FIELDS(F)};
 #undef RECORD_TYPE
 
 #define TABLE(name, text, tag)                                                                     \
-    const sc_table table_##name = {text, {tag, sizeof(tag) - 1}, name##_fields,                    \
+    const sc_table table_##name = {text,                                                           \
+                                   {tag, sizeof(tag) - 1},                                         \
+                                   name##_fields,                                                  \
                                    sizeof name##_fields / sizeof name##_fields[0],                 \
                                    sizeof(rec_##name)};
 #define X(prefix, name, text) TABLE(name, text, "")
@@ -110,10 +112,9 @@ unsigned trace_dtype_bytes(cg_str dtype)
         cg_str name;
         unsigned bytes;
     } sizes[] = {
-        {LIT("f32"), 4}, {LIT("bf16"), 2}, {LIT("f16"), 2}, {LIT("u32"), 4},
-        {LIT("i64"), 8}, {LIT("u8"), 1},   {LIT("f64"), 8}, {LIT("i32"), 4},
-        {LIT("u64"), 8}, {LIT("i16"), 2},  {LIT("u16"), 2}, {LIT("i8"), 1},
-        {LIT("bool"), 1}, {LIT("f8"), 1},
+        {LIT("f32"), 4}, {LIT("bf16"), 2}, {LIT("f16"), 2},  {LIT("u32"), 4}, {LIT("i64"), 8},
+        {LIT("u8"), 1},  {LIT("f64"), 8},  {LIT("i32"), 4},  {LIT("u64"), 8}, {LIT("i16"), 2},
+        {LIT("u16"), 2}, {LIT("i8"), 1},   {LIT("bool"), 1}, {LIT("f8"), 1},
     };
 #undef LIT
     cg_str name = str_trim(dtype);

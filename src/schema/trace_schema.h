@@ -10,7 +10,7 @@
 #include "schema/trace.def"
 
 #define TRACE_SCHEMA_10 "candle-graph/trace/10"
-#define TRACE_SCHEMA_9 "candle-graph/trace/9"
+#define TRACE_SCHEMA_9  "candle-graph/trace/9"
 
 enum {
 #define W(name, word) PHASE_##name,

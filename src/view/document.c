@@ -28,6 +28,10 @@ cg_code document_evidence(const evidence *from, cg_sink sink, cg_err *reterr)
     doc_gpu gpu;
 
     CG_TRY(pen_start(&self, from, sink, false, reterr));
+    if (pen_complete(&self) != CG_OK) {
+        pen_drop(&self);
+        return CG_NOMEM;
+    }
     doc_health health = shared_health(&self);
     doc_capabilities capabilities = shared_capabilities(&self);
     doc_timing timing = planes_timing(&self);

@@ -35,7 +35,7 @@ typedef struct document_command {
     cg_str name;
     cg_str about;
 } document_command;
-cg_code document_protocol(heap *heap, const document_command *commands, size_t count,
-                          cg_sink sink, cg_err *reterr) CG_MUST;
+cg_code document_protocol(heap *heap, const document_command *commands, size_t count, cg_sink sink,
+                          cg_err *reterr) CG_MUST;
 
 #endif

@@ -1,20 +1,15 @@
 #include "view/nodes.h"
 
-typedef struct timing_range {
-    const pen *pen;
-    uint32_t from, to;
-} timing_range;
-
-static void emit_device_timings(jsonw *out, const void *context)
+void nodes_emit_timings(jsonw *out, const void *context)
 {
-    const timing_range *range = context;
+    const node_parts *parts = context;
 
     jw_array(out);
-    for (uint32_t i = range->from; i < range->to; i++) {
-        const timing_row *from = &range->pen->view.timing.spans.at[i];
+    for (uint32_t i = parts->timings_from; i < parts->timings_to; i++) {
+        const timing_row *from = &parts->pen->view.timing.spans.at[i];
         doc_device_timing row = {
-            .device = pen_text(range->pen, from->device),
-            .clock_id = pen_text(range->pen, from->clock_id),
+            .device = pen_text(parts->pen, from->device),
+            .clock_id = pen_text(parts->pen, from->clock_id),
             .busy_ns = from->busy_ns,
         };
 
@@ -34,14 +29,16 @@ uint8_t nodes_span_kind(const trace_span *span)
     return span->parent_id == 0 ? NODE_KIND_ROOT : kinds[span->kind];
 }
 
-static void write_span_node(jsonw *out, const pen *self, uint32_t index)
+static void describe_span(const pen *self, uint32_t index, node_parts *ret)
 {
     const graph *derived = &self->view.graph;
     const trace_span *span = &self->view.trace->spans.at[index];
-    timing_range range = {self, derived->timing_at[index], derived->timing_at[index + 1]};
     bool has_allocated = derived->has_memory && derived->has_allocated[index];
     bool has_peak = derived->has_memory && derived->has_peak[index];
-    doc_node row = {
+
+    ret->timings_from = derived->timing_at[index];
+    ret->timings_to = derived->timing_at[index + 1];
+    ret->row = (doc_node){
         .id = pen_text(self, span->id),
         .parent_id = pen_text(self, span->parent_id),
         .name = pen_text(self, span->name),
@@ -50,23 +47,32 @@ static void write_span_node(jsonw *out, const pen *self, uint32_t index)
         .host_self_time_ns = derived->self_ns[index],
         .host_total_time_ns = derived->total_ns[index],
     };
-
-    if (range.from < range.to)
-        row.device_timings = (sc_stream){emit_device_timings, &range};
+    if (ret->timings_from < ret->timings_to)
+        ret->row.device_timings = (sc_stream){nodes_emit_timings, ret};
     if (has_allocated)
-        row.allocated_bytes = (opt_u64){derived->allocated_bytes[index], true};
+        ret->row.allocated_bytes = (opt_u64){derived->allocated_bytes[index], true};
     if (has_peak) {
-        row.peak_live_bytes = (opt_u64){derived->peak_live_bytes[index], true};
-        row.residual_bytes = (opt_u64){derived->residual_bytes[index], true};
+        ret->row.peak_live_bytes = (opt_u64){derived->peak_live_bytes[index], true};
+        ret->row.residual_bytes = (opt_u64){derived->residual_bytes[index], true};
     }
-    sc_write(out, &table_node, &row);
 }
 
-static void write_op_node(jsonw *out, pen *self, uint32_t node, uint32_t index)
+/* The id of a node that is no span, in the pen's room. */
+static cg_str made_id(pen *self, uint32_t node)
+{
+    buf_clear(&self->id);
+    graph_node_id(&self->view.graph, node, &self->id);
+    pen_check(&self->out, &self->id);
+    return buf_text(&self->id);
+}
+
+static void describe_op(pen *self, uint32_t node, uint32_t index, node_parts *ret)
 {
     const graph *derived = &self->view.graph;
     const trace_op *op = &self->view.trace->ops.at[index];
-    doc_node row = {
+
+    ret->row = (doc_node){
+        .id = made_id(self, node),
         .parent_id = pen_text(self, op->span_id),
         .name = pen_text(self, op->name),
         .kind = NODE_KIND_OP,
@@ -78,49 +84,51 @@ static void write_op_node(jsonw *out, pen *self, uint32_t node, uint32_t index)
         .device = pen_text(self, op->device),
         .dense_bytes = {op->dense_bytes, op->has_dense_bytes},
     };
-
-    buf_clear(&self->id);
-    graph_node_id(derived, node, &self->id);
-    pen_check(out, &self->id);
-    row.id = buf_text(&self->id);
     if (derived->has_memory && derived->has_op_allocated[index])
-        row.allocated_bytes = (opt_u64){derived->op_allocated[index], true};
-    sc_write(out, &table_node, &row);
+        ret->row.allocated_bytes = (opt_u64){derived->op_allocated[index], true};
 }
 
-static void write_tensor_node(jsonw *out, pen *self, uint32_t node, uint32_t index)
+static void describe_tensor(pen *self, uint32_t node, uint32_t index, node_parts *ret)
 {
     const graph_tensor_node *tensor = &self->view.graph.tensors[index];
-    doc_node row = {.name = pen_text(self, tensor->tensor_id), .kind = NODE_KIND_TENSOR};
 
-    buf_clear(&self->id);
-    graph_node_id(&self->view.graph, node, &self->id);
-    pen_check(out, &self->id);
-    row.id = buf_text(&self->id);
+    ret->row = (doc_node){
+        .id = made_id(self, node),
+        .name = pen_text(self, tensor->tensor_id),
+        .kind = NODE_KIND_TENSOR,
+    };
     if (tensor->event != TRACE_NONE) {
         const trace_tensor *event = &self->view.trace->tensors.at[tensor->event];
 
-        row.parent_id = pen_text(self, event->span_id);
+        ret->row.parent_id = pen_text(self, event->span_id);
         if (event->label != 0)
-            row.name = pen_text(self, event->label);
-        row.shape = trace_axes(self->view.trace, event->shape);
-        row.dtype = pen_text(self, event->dtype);
-        row.device = pen_text(self, event->device);
-        row.dense_bytes = (opt_u64){event->dense_bytes, event->has_dense_bytes};
+            ret->row.name = pen_text(self, event->label);
+        ret->row.shape = trace_axes(self->view.trace, event->shape);
+        ret->row.dtype = pen_text(self, event->dtype);
+        ret->row.device = pen_text(self, event->device);
+        ret->row.dense_bytes = (opt_u64){event->dense_bytes, event->has_dense_bytes};
     }
-    sc_write(out, &table_node, &row);
+}
+
+void nodes_describe(pen *self, uint32_t node, node_parts *ret)
+{
+    const graph *derived = &self->view.graph;
+
+    *ret = (node_parts){.pen = self};
+    if (node < derived->span_count)
+        describe_span(self, node, ret);
+    else if (node - derived->span_count < derived->op_count)
+        describe_op(self, node, node - derived->span_count, ret);
+    else
+        describe_tensor(self, node, node - derived->span_count - derived->op_count, ret);
 }
 
 void nodes_write(jsonw *out, pen *self, uint32_t node)
 {
-    const graph *derived = &self->view.graph;
+    node_parts parts;
 
-    if (node < derived->span_count)
-        write_span_node(out, self, node);
-    else if (node - derived->span_count < derived->op_count)
-        write_op_node(out, self, node, node - derived->span_count);
-    else
-        write_tensor_node(out, self, node, node - derived->span_count - derived->op_count);
+    nodes_describe(self, node, &parts);
+    sc_write(out, &table_node, &parts.row);
 }
 
 cg_str nodes_name(const pen *self, uint32_t node)
@@ -160,25 +168,34 @@ static cg_str node_id(jsonw *out, const pen *self, uint32_t node, buf *room)
     return buf_text(room);
 }
 
-static void write_edge(jsonw *out, pen *self, const graph_edge *edge)
+edge_names nodes_edge_names(jsonw *out, pen *self, const graph_edge *edge)
 {
-    cg_str from = node_id(out, self, edge->from, &self->id);
-    cg_str to = node_id(out, self, edge->to, &self->other_id);
-    cg_str label = {0};
+    edge_names ends = {
+        .from = node_id(out, self, edge->from, &self->id),
+        .to = node_id(out, self, edge->to, &self->other_id),
+    };
 
     if (edge->label == GRAPH_LABEL_OP)
-        label = nodes_name(self, edge->to);
+        ends.label = nodes_name(self, edge->to);
     else if (edge->label != GRAPH_LABEL_NONE)
-        label = sc_word(&words_edge_label, edge->label);
+        ends.label = sc_word(&words_edge_label, edge->label);
+    return ends;
+}
+
+static void write_edge(jsonw *out, pen *self, const graph_edge *edge)
+{
+    edge_names ends = nodes_edge_names(out, self, edge);
+
     if (edge->kind == EDGE_KIND_CALL)
         sc_write(out, &table_graph_call,
-                 &(doc_graph_call){.from_span = from,
-                                   .to_span = to,
+                 &(doc_graph_call){.from_span = ends.from,
+                                   .to_span = ends.to,
                                    .host_duration_ns = edge->duration_ns,
-                                   .label = label});
+                                   .label = ends.label});
     else
-        sc_write(out, &table_graph_data,
-                 &(doc_graph_data){.from_tensor = from, .to_tensor = to, .label = label});
+        sc_write(
+            out, &table_graph_data,
+            &(doc_graph_data){.from_tensor = ends.from, .to_tensor = ends.to, .label = ends.label});
 }
 
 void nodes_emit_edges(jsonw *out, const void *context)

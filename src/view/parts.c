@@ -17,7 +17,7 @@ static void emit_issues(jsonw *out, const void *context)
     const health_report *health = &self->view.health;
 
     jw_array(out);
-    for (size_t i = 0; i < health->issues.count && out->code == CG_OK; i++) {
+    for (size_t i = 0; i < pen_rows(self, health->issues.count) && out->code == CG_OK; i++) {
         const health_issue *issue = &health->issues.at[i];
         doc_issue row = {
             .severity = issue->is_error ? SEVERITY_ERROR : SEVERITY_WARNING,
@@ -138,8 +138,7 @@ doc_input shared_input(const pen *self, const document_input *input)
         .trace_path = input->trace_path,
         .bundle_root = input->bundle_root,
         .evidence_source = is_bundle ? EVIDENCE_SOURCE_BUNDLE : EVIDENCE_SOURCE_TRACE,
-        .is_gpu_identity_bound =
-            is_bundle && self->view.gpu.provenance.binding == BINDING_BOUND,
+        .is_gpu_identity_bound = is_bundle && self->view.gpu.provenance.binding == BINDING_BOUND,
         .verification = input->verification,
     };
 }

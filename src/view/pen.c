@@ -16,6 +16,8 @@ static void order_categories(uint8_t order[CATEGORY_COUNT])
 
 static void pen_release(pen *self)
 {
+    if (self->has_completed)
+        graph_uncomplete(&self->heap, &self->view.graph);
     buf_free(&self->id);
     buf_free(&self->other_id);
     buf_free(&self->text);
@@ -29,7 +31,7 @@ cg_code pen_start(pen *self, const evidence *from, cg_sink sink, bool is_sorted,
 {
     size_t device_count = from->memory.devices.count;
 
-    *self = (pen){.reterr = reterr};
+    *self = (pen){.reterr = reterr, .row_cap = SIZE_MAX};
     evidence_view(from, &self->heap, &self->view);
     buf_init(&self->id, &self->heap, SIZE_MAX);
     buf_init(&self->other_id, &self->heap, SIZE_MAX);
@@ -44,6 +46,15 @@ cg_code pen_start(pen *self, const evidence *from, cg_sink sink, bool is_sorted,
         pen_release(self);
         return err_nomem(reterr);
     }
+    return CG_OK;
+}
+
+cg_code pen_complete(pen *self)
+{
+    if (!self->view.has_graph || self->view.graph.is_complete)
+        return CG_OK;
+    CG_TRY(graph_complete(&self->heap, &self->view.graph, self->reterr));
+    self->has_completed = true;
     return CG_OK;
 }
 

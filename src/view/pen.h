@@ -17,7 +17,9 @@ typedef struct pen {
     heap heap;
     jsonw out;
     cg_err *reterr;
-    buf id, other_id, text;                 /* room for the row at hand */
+    buf id, other_id, text; /* room for the row at hand */
+    bool has_completed;     /* the view's graph holds columns of this pen */
+    size_t row_cap;         /* rows of a long list of planes and parts at most; SIZE_MAX: all */
     uint8_t category_order[CATEGORY_COUNT]; /* category words, bytewise */
     sc_count categories[CATEGORY_COUNT];
     sc_count *devices; /* one slot for each device of the logical plane */
@@ -26,6 +28,8 @@ typedef struct pen {
 /* Pretty printed; `is_sorted`: keys bytewise. */
 cg_code pen_start(pen *self, const evidence *from, cg_sink sink, bool is_sorted,
                   cg_err *reterr) CG_MUST;
+/* Peak and residual of every span, for documents that list all nodes. */
+cg_code pen_complete(pen *self) CG_MUST;
 /* Ends the document, reports the first failure and frees the pen. */
 cg_code pen_finish(pen *self) CG_MUST;
 /* Frees the pen of a document that is not written after all. */
@@ -34,6 +38,12 @@ void pen_drop(pen *self);
 static inline cg_str pen_text(const pen *self, sym symbol)
 {
     return trace_text(self->view.trace, symbol);
+}
+
+/* How many of `count` rows are written. */
+static inline size_t pen_rows(const pen *self, size_t count)
+{
+    return count < self->row_cap ? count : self->row_cap;
 }
 
 /* The first failure stays in the writer, which then skips the rest and reports it. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 /* --- device timing --- */
 
 static names stretch(const pen *self, uint32_t at, uint32_t count)
@@ -15,7 +17,7 @@ static void emit_device_spans(jsonw *out, const void *context)
     const timing_plane *timing = &self->view.timing;
 
     jw_array(out);
-    for (size_t i = 0; i < timing->spans.count; i++) {
+    for (size_t i = 0; i < pen_rows(self, timing->spans.count); i++) {
         const timing_row *from = &timing->spans.at[i];
         names backends = stretch(self, from->backends_at, from->backends_count);
         names streams = stretch(self, from->streams_at, from->streams_count);
@@ -40,7 +42,7 @@ static void emit_device_clocks(jsonw *out, const void *context)
     const timing_plane *timing = &self->view.timing;
 
     jw_array(out);
-    for (size_t i = 0; i < timing->clocks.count; i++) {
+    for (size_t i = 0; i < pen_rows(self, timing->clocks.count); i++) {
         const timing_row *from = &timing->clocks.at[i];
         doc_timing_clock row = {
             .device = pen_text(self, from->device),
@@ -65,6 +67,12 @@ doc_timing planes_timing(const pen *self)
 
 /* --- memory --- */
 
+/* A device that may have live storage, from `from` on. */
+static size_t next_live(const number_set *devices, size_t from)
+{
+    return devices != NULL ? number_set_next(devices, from) : from;
+}
+
 /* Only devices and categories with a live storage, bytewise. */
 static doc_memory_level describe_level(pen *self, memory_point total, const memory_live *by_device,
                                        const memory_live by_category[CATEGORY_COUNT])
@@ -72,7 +80,8 @@ static doc_memory_level describe_level(pen *self, memory_point total, const memo
     const memory_plane *plane = &self->view.memory;
     size_t device_count = 0, category_count = 0;
 
-    for (size_t i = 0; i < plane->devices.count; i++) {
+    for (size_t i = next_live(total.devices, 0); i < plane->devices.count;
+         i = next_live(total.devices, i + 1)) {
         if (by_device[i].count > 0)
             self->devices[device_count++] =
                 (sc_count){pen_text(self, plane->devices.at[i].device), by_device[i].bytes};
@@ -102,12 +111,120 @@ static bool write_point(void *context, memory_point total, const memory_live *by
     return self->out.code == CG_OK;
 }
 
+/* A time line of more points than may be written: the highest of each stretch stays. */
+typedef struct thinning {
+    pen *pen;
+    uint64_t total;
+    uint64_t at;
+    uint64_t *chosen; /* by stretch: number of its highest point */
+    uint64_t *highest;
+} thinning;
+
+static bool count_point(void *context, memory_point total, const memory_live *by_device,
+                        const memory_live by_category[CATEGORY_COUNT])
+{
+    thinning *self = context;
+
+    (void)total;
+    (void)by_device;
+    (void)by_category;
+    self->total++;
+    return true;
+}
+
+/* Points of a stretch, so that there are no more than row_cap of them. */
+static uint64_t stretch_length(const pen *self, uint64_t total)
+{
+    return total / self->row_cap + (total % self->row_cap != 0);
+}
+
+static size_t stretch_at(const thinning *self)
+{
+    return (size_t)(self->at / stretch_length(self->pen, self->total));
+}
+
+uint64_t planes_thinned_points(const pen *self, uint64_t total)
+{
+    uint64_t length;
+
+    if (self->row_cap == 0 || total <= self->row_cap)
+        return self->row_cap == 0 ? 0 : total;
+    length = stretch_length(self, total);
+    return total / length + (total % length != 0);
+}
+
+static bool choose_point(void *context, memory_point total, const memory_live *by_device,
+                         const memory_live by_category[CATEGORY_COUNT])
+{
+    thinning *self = context;
+    size_t stretch = stretch_at(self);
+
+    (void)by_device;
+    (void)by_category;
+    if (self->chosen[stretch] == UINT64_MAX || total.live_bytes > self->highest[stretch]) {
+        self->chosen[stretch] = self->at;
+        self->highest[stretch] = total.live_bytes;
+    }
+    self->at++;
+    return true;
+}
+
+static bool write_chosen(void *context, memory_point total, const memory_live *by_device,
+                         const memory_live by_category[CATEGORY_COUNT])
+{
+    thinning *self = context;
+    bool is_chosen = self->chosen[stretch_at(self)] == self->at;
+
+    self->at++;
+    return !is_chosen || write_point(self->pen, total, by_device, by_category);
+}
+
+static cg_code write_thinned(thinning *self)
+{
+    const memory_plane *plane = &self->pen->view.memory;
+    size_t size = self->pen->row_cap * sizeof *self->chosen;
+    heap *memory = &self->pen->heap;
+    cg_code code = CG_NOMEM;
+
+    self->chosen = heap_resize(memory, NULL, 0, size);
+    self->highest = heap_resize(memory, NULL, 0, size);
+    if (self->chosen != NULL && self->highest != NULL) {
+        memset(self->chosen, 0xFF, size);
+        code = memory_walk(plane, choose_point, self, self->pen->reterr);
+        self->at = 0;
+        if (code == CG_OK)
+            code = memory_walk(plane, write_chosen, self, self->pen->reterr);
+    }
+    if (self->chosen != NULL)
+        heap_resize(memory, self->chosen, size, 0);
+    if (self->highest != NULL)
+        heap_resize(memory, self->highest, size, 0);
+    return code;
+}
+
+cg_code planes_count_points(const pen *self, uint64_t *ret, cg_err *reterr)
+{
+    thinning counter = {0};
+
+    CG_TRY(memory_walk(&self->view.memory, count_point, &counter, reterr));
+    *ret = counter.total;
+    return CG_OK;
+}
+
 static void emit_timeline(jsonw *out, const void *context)
 {
     pen *self = (pen *)context;
+    thinning cut = {.pen = self};
+    cg_code code = CG_OK;
 
     jw_array(out);
-    pen_latch(out, memory_walk(&self->view.memory, write_point, self, self->reterr));
+    if (self->row_cap != SIZE_MAX)
+        code = planes_count_points(self, &cut.total, self->reterr);
+    if (code == CG_OK && cut.total <= self->row_cap)
+        code = memory_walk(&self->view.memory, write_point, self, self->reterr);
+    else if (code == CG_OK && self->row_cap > 0)
+        code = write_thinned(&cut);
+    pen_latch(out, code);
     jw_end(out);
 }
 
@@ -141,17 +258,78 @@ static void write_lifetime(jsonw *out, const pen *self, size_t index, sc_stream 
     sc_write(out, &table_lifetime, &row);
 }
 
+static bool lifetime_is_larger(const void *context, uint32_t a, uint32_t b)
+{
+    const memory_plane *plane = context;
+    const trace_memory *events = plane->trace->memory.at;
+
+    return events[plane->lifetimes.at[a].alloc_event].bytes >
+           events[plane->lifetimes.at[b].alloc_event].bytes;
+}
+
+static bool number_before(const void *context, uint32_t a, uint32_t b)
+{
+    (void)context;
+    return a < b;
+}
+
+/* Keep the largest when there are more than may be written, in the order they had. */
+static cg_code keep_largest(pen *self, memory_list *list)
+{
+    size_t size = list->count * sizeof *list->at;
+    uint32_t *room;
+
+    if (list->count <= self->row_cap)
+        return CG_OK;
+    room = heap_resize(&self->heap, NULL, 0, size);
+    if (room == NULL)
+        return CG_NOMEM;
+    sort_with(list->at, room, list->count, lifetime_is_larger, &self->view.memory);
+    list->count = self->row_cap;
+    sort_with(list->at, room, list->count, number_before, NULL);
+    heap_resize(&self->heap, room, size, 0);
+    return CG_OK;
+}
+
+static void write_whole_lifetime(jsonw *out, const pen *self, size_t index)
+{
+    const memory_plane *plane = &self->view.memory;
+    const memory_lifetime *lifetime = &plane->lifetimes.at[index];
+    names tensors = {self->view.trace, stretch_of(plane, lifetime), lifetime->tensors_count};
+
+    write_lifetime(out, self, index, (sc_stream){pen_emit_names, &tensors}, true);
+}
+
+static void write_largest_lifetimes(jsonw *out, pen *self)
+{
+    memory_list list = {0};
+    size_t count = self->view.memory.lifetimes.count;
+    cg_code code = CG_NOMEM;
+
+    if (vec_reserve(&self->heap, &list, count)) {
+        while (list.count < count) {
+            list.at[list.count] = (uint32_t)list.count;
+            list.count++;
+        }
+        code = keep_largest(self, &list);
+    }
+    pen_latch(out, code);
+    for (size_t i = 0; i < list.count && code == CG_OK; i++)
+        write_whole_lifetime(out, self, list.at[i]);
+    vec_free(&self->heap, &list);
+}
+
 static void emit_lifetimes(jsonw *out, const void *context)
 {
-    const pen *self = context;
-    const memory_plane *plane = &self->view.memory;
+    pen *self = (pen *)context;
+    size_t count = self->view.memory.lifetimes.count;
 
     jw_array(out);
-    for (size_t i = 0; i < plane->lifetimes.count; i++) {
-        const memory_lifetime *lifetime = &plane->lifetimes.at[i];
-        names tensors = {self->view.trace, stretch_of(plane, lifetime), lifetime->tensors_count};
-
-        write_lifetime(out, self, i, (sc_stream){pen_emit_names, &tensors}, true);
+    if (count > self->row_cap) {
+        write_largest_lifetimes(out, self);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            write_whole_lifetime(out, self, i);
     }
     jw_end(out);
 }
@@ -277,7 +455,7 @@ static void add_live(memory_live *to, uint64_t bytes)
     to->count++;
 }
 
-static void write_peak(pen *self, const peak_set *set, memory_live *by_device)
+static void write_peak(pen *self, peak_set *set, memory_live *by_device)
 {
     const memory_plane *plane = &self->view.memory;
     memory_live by_category[CATEGORY_COUNT] = {0};
@@ -291,8 +469,9 @@ static void write_peak(pen *self, const peak_set *set, memory_live *by_device)
         add_live(&by_device[find_device(self, event->device)], event->bytes);
         add_live(&by_category[event->category], event->bytes);
     }
-    level = describe_level(self, (memory_point){plane->peak_ns, plane->peak_live_bytes}, by_device,
-                           by_category);
+    level = describe_level(self, (memory_point){plane->peak_ns, plane->peak_live_bytes, NULL},
+                           by_device, by_category);
+    pen_latch(&self->out, keep_largest(self, &set->lifetimes));
     sc_write(&self->out, &table_memory_peak,
              &(doc_memory_peak){
                  .timestamp_ns = level.timestamp_ns,
@@ -335,7 +514,7 @@ static void emit_samples(jsonw *out, const void *context)
     const physical_plane *plane = &self->view.physical;
 
     jw_array(out);
-    for (size_t i = 0; i < plane->order.count; i++) {
+    for (size_t i = 0; i < pen_rows(self, plane->order.count); i++) {
         const trace_sample *from = &self->view.trace->samples.at[plane->order.at[i]];
         rec_sample row = {
             .timestamp_ns = from->timestamp_ns,

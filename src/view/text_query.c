@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "exec/children.h"
 #include "exec/questions.h"
+#include "view/text_gpu.h"
 
 #define SPARK_CELLS 60
 
@@ -741,7 +742,7 @@ static void node_row(sections *to, table *rows, uint32_t node, unit in)
         table_text(rows, node < tree->span_count + tree->op_count ? "operation" : "tensor");
     }
     graph_node_id(tree, node, table_cell_text(rows));
-    table_end_cell(rows);
+    table_end_name(rows);
     if (node < tree->span_count) {
         const trace_span *span = &to->trace->spans.at[node];
 
@@ -1114,19 +1115,7 @@ static cg_code capabilities(sections *to, const document_query *query, cg_err *r
 
 static cg_code gpu(sections *to, const document_query *query, cg_err *reterr)
 {
-    const capability *level = &to->from->capabilities.at[CAPABILITY_GPU_CORRELATION];
-
-    (void)query;
-    (void)reterr;
-    page_title(&to->page, "GPU", "(Nsight clock)");
-    buf_add(&to->page.say, CG_LIT("no Nsight evidence: a raw trace carries none; only a bundle "
-                                  "that was published with Nsight exports does"));
-    page_paragraph(&to->page, INK_PLAIN, 2, 4);
-    buf_add(&to->page.say, capability_level_word(level->level));
-    buf_add(&to->page.say, CG_LIT(": "));
-    safe_add(&to->page.say, level->reason, 400);
-    page_paragraph(&to->page, INK_DIM, 2, 4);
-    return CG_OK;
+    return text_gpu(to, query->kind, to->page.style->rows, reterr);
 }
 
 /* --- by kind ------------------------------------------------------------ */

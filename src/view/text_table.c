@@ -5,6 +5,7 @@
 #define MEASURED_ROWS  256
 #define TEXT_CEILING   ((size_t)1 << 30)
 #define NARROWEST_NAME 8
+#define WIDEST_NAME    400 /* cells; what is longer is shortened on the widest page too */
 #define GAP            2
 #define ABSENT         "—"
 
@@ -48,8 +49,9 @@ static void add_cell(table *self, cg_str name, size_t text_at)
     cell->text_at = text_at;
     cell->text_len = text.len >= text_at ? text.len - text_at : 0;
     cell->text_cells = safe_cells((cg_str){text.ptr + text_at, cell->text_len}, SIZE_MAX);
-    cell->cells = cell->text_cells + (name.ptr != NULL ? safe_cells(name, 400) : 0);
+    cell->cells = cell->text_cells + (name.ptr != NULL ? safe_cells(name, WIDEST_NAME) : 0);
     cell->ink = self->ink;
+    cell->is_name = false;
     self->ink = INK_PLAIN;
     self->at++;
 }
@@ -70,6 +72,13 @@ void table_end_cell(table *self)
         at = last->text_at + last->text_len;
     }
     add_cell(self, (cg_str){NULL, 0}, at);
+}
+
+void table_end_name(table *self)
+{
+    table_end_cell(self);
+    if (!self->failed)
+        self->cells.at[self->cells.count - 1].is_name = true;
 }
 
 void table_text(table *self, const char *text)
@@ -168,6 +177,8 @@ static void measure(table *self)
             if (self->cells.at[j].cells > self->width[i])
                 self->width[i] = self->cells.at[j].cells;
         }
+        if (self->width[i] > WIDEST_NAME)
+            self->width[i] = WIDEST_NAME;
     }
     shrink(self);
     self->has_widths = true;
@@ -208,7 +219,11 @@ static void print_cell(const table *self, const table_cell *cell, size_t width)
 
     if (cell->ink != INK_PLAIN)
         page_ink(on, (enum ink)cell->ink);
-    buf_add(&on->out, (cg_str){text.ptr + cell->text_at, cell->text_len});
+    text = (cg_str){text.ptr + cell->text_at, cell->text_len};
+    if (cell->is_name)
+        page_name(on, text, cell->cells > width ? width : 0);
+    else
+        buf_add(&on->out, text);
     if (cell->name.ptr != NULL) {
         size_t room = width > cell->text_cells + 3 ? width - cell->text_cells : 3;
 

@@ -29,6 +29,7 @@ typedef struct table_cell {
     size_t cells; /* of both, uncut */
     size_t text_cells;
     uint8_t ink;
+    bool is_name; /* the own text holds text from the trace */
 } table_cell;
 
 typedef struct table {
@@ -59,9 +60,13 @@ void table_number(table *self, uint64_t value);
 void table_amount(table *self, opt_u64 value, unit in);
 void table_share(table *self, opt_f64 share);
 void table_bar(table *self, double share);
-/* A cell of what the caller adds to the returned buffer; table_end_cell ends it. */
+/*
+ * A cell of what the caller adds to the returned buffer: our own words end with table_end_cell,
+ * what holds text from the trace with table_end_name, which treats it like a name.
+ */
 buf *table_cell_text(table *self);
 void table_end_cell(table *self);
+void table_end_name(table *self);
 void table_row(table *self);
 void table_close(table *self);
 

@@ -166,9 +166,8 @@ typedef struct small_trace {
     void (*write)(capture *c);
 } small_trace;
 
-static const small_trace small_traces[] = { { "complete", write_complete },
-                                            { "failed", write_failed },
-                                            { "invalid", write_invalid } };
+static const small_trace small_traces[] = {
+    {"complete", write_complete}, {"failed", write_failed}, {"invalid", write_invalid}};
 
 #define TRACES (sizeof small_traces / sizeof small_traces[0])
 
@@ -185,17 +184,16 @@ typedef struct document_call {
 
 static cg_code collect(void *context, const char *bytes, size_t count)
 {
-    buf_add(context, (cg_str){ bytes, count });
+    buf_add(context, (cg_str){bytes, count});
     return CG_OK;
 }
 
 static cg_code write_document(const cg_run *run, const document_call *call, buf *out, cg_err *err)
 {
-    const cg_format format = { .size = sizeof format, .kind = call->format };
+    const cg_format format = {.size = sizeof format, .kind = call->format};
     const cg_query query = {
-        .size = sizeof query, .kind = call->kind, .has_limit = call->is_paged, .limit = 2
-    };
-    const cg_sink sink = { out, collect };
+        .size = sizeof query, .kind = call->kind, .has_limit = call->is_paged, .limit = 2};
+    const cg_sink sink = {out, collect};
 
     buf_clear(out);
     switch (call->document) {
@@ -213,7 +211,7 @@ static void sweep_document(faults *memory, const cg_run *run, const document_cal
 {
     uint64_t blocks = memory->live_blocks;
     uint64_t bytes = memory->live_bytes;
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_code usual;
     buf want;
     buf got;
@@ -228,7 +226,7 @@ static void sweep_document(faults *memory, const cg_run *run, const document_cal
         for (uint64_t k = 1;; k += stride) {
             cg_code code;
 
-            err = (cg_err){ 0 };
+            err = (cg_err){0};
             arm(memory, k, is_persistent != 0);
             code = write_document(run, call, &got, &err);
             if (memory->live_blocks != blocks || memory->live_bytes != bytes) {
@@ -246,7 +244,7 @@ static void sweep_document(faults *memory, const cg_run *run, const document_cal
                 complain("%s, request %" PRIu64 " of %" PRIu64 ": %s (%s), %zu of %zu bytes", what,
                          k, memory->requests, cg_code_name(code), err.text, got.len, want.len);
         }
-        err = (cg_err){ 0 };
+        err = (cg_err){0};
         arm(memory, 0, false);
         assert_int_equal(write_document(run, call, &got, &err), usual);
         if (!str_equal(buf_text(&got), buf_text(&want)))
@@ -258,11 +256,11 @@ static void sweep_document(faults *memory, const cg_run *run, const document_cal
 
 static void sweep_documents(faults *memory, const cg_run *run, const char *trace)
 {
-    static const char *const names[] = { "evidence", "summary", "overview", "report" };
+    static const char *const names[] = {"evidence", "summary", "overview", "report"};
 
     for (cg_format_kind format = CG_FORMAT_JSON; format <= CG_FORMAT_TEXT; format++) {
         for (enum document document = EVIDENCE; document < QUERY; document++) {
-            const document_call call = { .document = document, .format = format };
+            const document_call call = {.document = document, .format = format};
             char what[64];
 
             snprintf(what, sizeof what, "%s, %s, format %u.", trace, names[document], format);
@@ -270,8 +268,7 @@ static void sweep_documents(faults *memory, const cg_run *run, const char *trace
         }
         for (cg_query_kind kind = 0; kind < CG_QUERY_COUNT; kind++) {
             const document_call call = {
-                .document = QUERY, .kind = kind, .is_paged = kind % 2 == 1, .format = format
-            };
+                .document = QUERY, .kind = kind, .is_paged = kind % 2 == 1, .format = format};
             char what[64];
 
             snprintf(what, sizeof what, "%s, query %s, format %u.", trace, cg_query_word(kind),
@@ -283,7 +280,7 @@ static void sweep_documents(faults *memory, const cg_run *run, const char *trace
 
 static cg_run *open_run(faults *memory, const cg_env *env, const capture *c)
 {
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_run *run = NULL;
 
     arm(memory, 0, false);
@@ -297,9 +294,9 @@ static void every_document_survives_every_failure(void **state)
     (void)state;
     complaints = 0;
     for (size_t i = 0; i < TRACES; i++) {
-        faults memory = { 0 };
-        const cg_allocator allocator = { &memory, resize };
-        const cg_env env = { .size = sizeof env, .allocator = &allocator };
+        faults memory = {0};
+        const cg_allocator allocator = {&memory, resize};
+        const cg_env env = {.size = sizeof env, .allocator = &allocator};
         capture c;
         cg_run *run;
 
@@ -315,15 +312,15 @@ static void reading_survives_every_failure(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TRACES; i++) {
-        faults memory = { 0 };
-        const cg_allocator allocator = { &memory, resize };
-        const cg_env env = { .size = sizeof env, .allocator = &allocator };
+        faults memory = {0};
+        const cg_allocator allocator = {&memory, resize};
+        const cg_env env = {.size = sizeof env, .allocator = &allocator};
         capture c;
 
         small_traces[i].write(&c);
         for (int is_persistent = 0; is_persistent < 2; is_persistent++) {
             for (uint64_t k = 1;; k += stride) {
-                cg_err err = { 0 };
+                cg_err err = {0};
                 cg_run *run = NULL;
                 cg_code code;
 
@@ -351,17 +348,17 @@ static void reading_survives_every_failure(void **state)
 /* A ceiling is felt like a failing allocator, whatever its height. */
 static void reading_survives_every_ceiling(void **state)
 {
-    faults memory = { 0 };
-    const cg_allocator allocator = { &memory, resize };
+    faults memory = {0};
+    const cg_allocator allocator = {&memory, resize};
     cg_limits limits;
-    const cg_env env = { .size = sizeof env, .allocator = &allocator, .limits = &limits };
+    const cg_env env = {.size = sizeof env, .allocator = &allocator, .limits = &limits};
     capture c;
 
     (void)state;
     write_complete(&c);
     cg_limits_default(&limits);
     for (uint64_t ceiling = 1; ceiling < (uint64_t)1 << 20; ceiling += 977) {
-        cg_err err = { 0 };
+        cg_err err = {0};
         cg_run *run = NULL;
         cg_code code;
 
@@ -379,7 +376,7 @@ static void reading_survives_every_ceiling(void **state)
 
 static cg_code write_file(const cg_env *env, const char *path, cg_err *err)
 {
-    const char *inputs[] = { "/dev/null" };
+    const char *inputs[] = {"/dev/null"};
     cg_output *output = NULL;
     cg_sink sink;
     cg_code code;
@@ -403,7 +400,7 @@ static void sweep_files(faults *memory, const cg_env *env, const char *directory
     snprintf(path, sizeof path, "%s%s", directory, is_writing ? "/out.json" : "");
     for (int is_persistent = 0; is_persistent < 2; is_persistent++) {
         for (uint64_t k = 1;; k += stride) {
-            cg_err err = { 0 };
+            cg_err err = {0};
             cg_run *run = NULL;
             cg_code code;
 
@@ -429,9 +426,9 @@ static void sweep_files(faults *memory, const cg_env *env, const char *directory
 static void files_survive_every_failure(void **state)
 {
     const char *base = getenv("TMPDIR");
-    faults memory = { 0 };
-    const cg_allocator allocator = { &memory, resize };
-    const cg_env env = { .size = sizeof env, .allocator = &allocator };
+    faults memory = {0};
+    const cg_allocator allocator = {&memory, resize};
+    const cg_env env = {.size = sizeof env, .allocator = &allocator};
     capture c;
     char directory[512];
     char trace[600];

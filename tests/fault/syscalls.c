@@ -182,20 +182,20 @@ static uint64_t faulty_monotonic_ns(void *context)
 
 static os_calls faulty_calls(faults *self)
 {
-    *self = (faults){ .kernel = os_of(NULL) };
-    return (os_calls){ .context = self,
-                       .open_at = faulty_open_at,
-                       .close = faulty_close,
-                       .read = faulty_read,
-                       .write = faulty_write,
-                       .fstat = faulty_fstat,
-                       .lstat_at = faulty_lstat_at,
-                       .fsync = faulty_fsync,
-                       .rename_at = faulty_rename_at,
-                       .unlink_at = faulty_unlink_at,
-                       .mkdir_at = faulty_mkdir_at,
-                       .random = faulty_random,
-                       .monotonic_ns = faulty_monotonic_ns };
+    *self = (faults){.kernel = os_of(NULL)};
+    return (os_calls){.context = self,
+                      .open_at = faulty_open_at,
+                      .close = faulty_close,
+                      .read = faulty_read,
+                      .write = faulty_write,
+                      .fstat = faulty_fstat,
+                      .lstat_at = faulty_lstat_at,
+                      .fsync = faulty_fsync,
+                      .rename_at = faulty_rename_at,
+                      .unlink_at = faulty_unlink_at,
+                      .mkdir_at = faulty_mkdir_at,
+                      .random = faulty_random,
+                      .monotonic_ns = faulty_monotonic_ns};
 }
 
 static void arm(faults *self, uint64_t fail_at, int error, bool is_persistent)
@@ -209,7 +209,7 @@ static void arm(faults *self, uint64_t fail_at, int error, bool is_persistent)
 }
 
 /* EINTR for ever is no kernel's answer: it is tried once only. */
-static const int errors[] = { EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, EINTR };
+static const int errors[] = {EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, EINTR};
 
 #define ERRORS (sizeof errors / sizeof errors[0])
 
@@ -274,7 +274,7 @@ static void put(const char *path, const char *text)
 
 static void expect_opening(const cg_env *env, faults *kernel, const char *path)
 {
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_run *run = NULL;
     cg_code code = cg_run_open(env, path, &run, &err);
 
@@ -282,7 +282,7 @@ static void expect_opening(const cg_env *env, faults *kernel, const char *path)
         fail_msg("open, call %" PRIu64 " (%s, %s): %d descriptors left", kernel->fail_at,
                  kernel->failed_call, strerror(kernel->error), kernel->open_files);
     if (code == CG_OK) {
-        cg_run_facts facts = { .size = sizeof facts };
+        cg_run_facts facts = {.size = sizeof facts};
 
         cg_run_facts_of(run, &facts);
         assert_int_equal(facts.span_count, 1);
@@ -299,7 +299,7 @@ static void opening_survives_every_refusal(void **state)
     static capture c;
     faults kernel;
     const os_calls calls = faulty_calls(&kernel);
-    const cg_env env = { .size = sizeof env, .os = &calls };
+    const cg_env env = {.size = sizeof env, .os = &calls};
     char file[600];
     char path[600];
 
@@ -341,12 +341,12 @@ typedef struct target {
 } target;
 
 static const target targets[] = {
-    { "out.json", false, false, NULL, NULL },
-    { "out.json", true, false, NULL, NULL },
-    { "a/b/out.json", false, false, NULL, NULL },
-    { "out.json", true, true, "out.json", NULL },
-    { "out.json", true, true, NULL, "bundle.json" },
-    { "a/b/out.json", false, true, NULL, "bundle.json" },
+    {"out.json", false, false, NULL, NULL},
+    {"out.json", true, false, NULL, NULL},
+    {"a/b/out.json", false, false, NULL, NULL},
+    {"out.json", true, true, "out.json", NULL},
+    {"out.json", true, true, NULL, "bundle.json"},
+    {"a/b/out.json", false, true, NULL, "bundle.json"},
 };
 
 #define OLD_TEXT "what was there before"
@@ -356,7 +356,7 @@ static const target targets[] = {
 static cg_code write_output(const cg_env *env, const char *path, const target *to, cg_err *err)
 {
     char input[600];
-    const char *inputs[1] = { in_directory(input, to->input == NULL ? "" : to->input) };
+    const char *inputs[1] = {in_directory(input, to->input == NULL ? "" : to->input)};
     cg_output *output = NULL;
     cg_sink sink;
 
@@ -396,10 +396,10 @@ static content content_of(const char *path)
 
 static void expect_writing(const cg_env *env, faults *kernel, const target *to)
 {
-    static const char *const words[] = { "absent", "old", "new", "damaged" };
+    static const char *const words[] = {"absent", "old", "new", "damaged"};
     char path[600];
     char other[600];
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_code code;
     content left;
     unsigned hidden;
@@ -441,7 +441,7 @@ static void writing_survives_every_refusal(void **state)
 {
     faults kernel;
     const os_calls calls = faulty_calls(&kernel);
-    const cg_env env = { .size = sizeof env, .os = &calls };
+    const cg_env env = {.size = sizeof env, .os = &calls};
 
     (void)state;
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {

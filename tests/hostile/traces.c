@@ -62,10 +62,10 @@ static unsigned inputs_read;
 
 static void expect_with(const cg_env *env, const char *name, cg_str text, verdict want)
 {
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_run *run = NULL;
     cg_code code = cg_run_read(env, text.ptr, text.len, "hostile.jsonl", &run, &err);
-    cg_run_facts facts = { .size = sizeof facts };
+    cg_run_facts facts = {.size = sizeof facts};
 
     inputs_read++;
     if (want.problem != NULL) {
@@ -91,7 +91,7 @@ static void expect_with(const cg_env *env, const char *name, cg_str text, verdic
 
 static void expect(const char *name, const buf *text, verdict want)
 {
-    const cg_env env = { .size = sizeof env };
+    const cg_env env = {.size = sizeof env};
 
     assert_false(text->failed);
     expect_with(&env, name, buf_text(text), want);
@@ -105,7 +105,7 @@ typedef struct strange_line {
     const char *problem; /* NULL: to be read, and valid */
 } strange_line;
 
-#define LINE(text) { (text), sizeof(text) - 1 }
+#define LINE(text) {(text), sizeof(text) - 1}
 #define STATS(shape, elements, numbers)                                                            \
     LINE("{\"kind\":\"tensor_stats\",\"span_id\":\"s0\",\"label\":\"l\",\"dtype\":\"f32\","        \
          "\"shape\":" shape ",\"elements\":" elements "," numbers "}")
@@ -120,107 +120,105 @@ typedef struct strange_line {
 #define EXTRA(value)   TENSOR("\"shape\":[],\"label\":" value)
 
 static const strange_line strange_lines[] = {
-    { "exponent beyond every double", STATS("[]", "1", VALUES("0", "1e999999", "0", "0")),
-      "trace-json" },
-    { "negative beyond every double", STATS("[]", "1", VALUES("0", "0", "0", "-1e400")),
-      "trace-json" },
-    { "exponent below every double", STATS("[]", "1", VALUES("0", "1e-999999", "0", "0")), NULL },
-    { "minus zero as a statistic", STATS("[]", "1", VALUES("0", "-0.0", "-0", "-0.0")), NULL },
-    { "two to the 53rd and one", TENSOR("\"shape\":[],\"dense_bytes\":9007199254740993"), NULL },
-    { "two to the 64th less one", TENSOR("\"shape\":[],\"dense_bytes\":18446744073709551615"),
-      NULL },
-    { "two to the 64th", TENSOR("\"shape\":[],\"dense_bytes\":18446744073709551616"),
-      "field-type" },
-    { "integer of a hundred digits",
-      TENSOR("\"shape\":[],\"dense_bytes\":1" ZERO_DIGITS ZERO_DIGITS ZERO_DIGITS ZERO_DIGITS),
-      "field-type" },
-    { "minus one as a count", TENSOR("\"shape\":[],\"dense_bytes\":-1"), "field-type" },
-    { "minus zero as a count", TENSOR("\"shape\":[],\"dense_bytes\":-0"), "field-type" },
-    { "fraction as a count", TENSOR("\"shape\":[],\"dense_bytes\":1.0"), "field-type" },
-    { "exponent as a count", TENSOR("\"shape\":[],\"dense_bytes\":1e2"), "field-type" },
-    { "text as a count", TENSOR("\"shape\":[],\"dense_bytes\":\"5\""), "field-type" },
-    { "leading zero", TENSOR("\"shape\":[],\"dense_bytes\":01"), "trace-json" },
-    { "leading plus", TENSOR("\"shape\":[],\"dense_bytes\":+1"), "trace-json" },
-    { "no digit before the point", TENSOR("\"shape\":[],\"dense_bytes\":.5"), "trace-json" },
-    { "no digit behind the point", TENSOR("\"shape\":[],\"dense_bytes\":1."), "trace-json" },
-    { "hexadecimal", TENSOR("\"shape\":[],\"dense_bytes\":0x10"), "trace-json" },
-    { "NaN", STATS("[]", "1", VALUES("0", "NaN", "0", "0")), "trace-json" },
-    { "Infinity", STATS("[]", "1", VALUES("0", "Infinity", "0", "0")), "trace-json" },
-    { "nan in small letters", STATS("[]", "1", VALUES("0", "nan", "0", "0")), "trace-json" },
+    {"exponent beyond every double", STATS("[]", "1", VALUES("0", "1e999999", "0", "0")),
+     "trace-json"},
+    {"negative beyond every double", STATS("[]", "1", VALUES("0", "0", "0", "-1e400")),
+     "trace-json"},
+    {"exponent below every double", STATS("[]", "1", VALUES("0", "1e-999999", "0", "0")), NULL},
+    {"minus zero as a statistic", STATS("[]", "1", VALUES("0", "-0.0", "-0", "-0.0")), NULL},
+    {"two to the 53rd and one", TENSOR("\"shape\":[],\"dense_bytes\":9007199254740993"), NULL},
+    {"two to the 64th less one", TENSOR("\"shape\":[],\"dense_bytes\":18446744073709551615"), NULL},
+    {"two to the 64th", TENSOR("\"shape\":[],\"dense_bytes\":18446744073709551616"), "field-type"},
+    {"integer of a hundred digits",
+     TENSOR("\"shape\":[],\"dense_bytes\":1" ZERO_DIGITS ZERO_DIGITS ZERO_DIGITS ZERO_DIGITS),
+     "field-type"},
+    {"minus one as a count", TENSOR("\"shape\":[],\"dense_bytes\":-1"), "field-type"},
+    {"minus zero as a count", TENSOR("\"shape\":[],\"dense_bytes\":-0"), "field-type"},
+    {"fraction as a count", TENSOR("\"shape\":[],\"dense_bytes\":1.0"), "field-type"},
+    {"exponent as a count", TENSOR("\"shape\":[],\"dense_bytes\":1e2"), "field-type"},
+    {"text as a count", TENSOR("\"shape\":[],\"dense_bytes\":\"5\""), "field-type"},
+    {"leading zero", TENSOR("\"shape\":[],\"dense_bytes\":01"), "trace-json"},
+    {"leading plus", TENSOR("\"shape\":[],\"dense_bytes\":+1"), "trace-json"},
+    {"no digit before the point", TENSOR("\"shape\":[],\"dense_bytes\":.5"), "trace-json"},
+    {"no digit behind the point", TENSOR("\"shape\":[],\"dense_bytes\":1."), "trace-json"},
+    {"hexadecimal", TENSOR("\"shape\":[],\"dense_bytes\":0x10"), "trace-json"},
+    {"NaN", STATS("[]", "1", VALUES("0", "NaN", "0", "0")), "trace-json"},
+    {"Infinity", STATS("[]", "1", VALUES("0", "Infinity", "0", "0")), "trace-json"},
+    {"nan in small letters", STATS("[]", "1", VALUES("0", "nan", "0", "0")), "trace-json"},
 
-    { "byte ff", EXTRA("\"\xff\""), "trace-utf8" },
-    { "lone continuation byte", EXTRA("\"\x80\""), "trace-utf8" },
-    { "overlong slash of two bytes", EXTRA("\"\xc0\xaf\""), "trace-utf8" },
-    { "overlong slash of three bytes", EXTRA("\"\xe0\x80\xaf\""), "trace-utf8" },
-    { "overlong slash of four bytes", EXTRA("\"\xf0\x80\x80\xaf\""), "trace-utf8" },
-    { "surrogate as bytes", EXTRA("\"\xed\xa0\x80\""), "trace-utf8" },
-    { "beyond the last code point", EXTRA("\"\xf4\x90\x80\x80\""), "trace-utf8" },
-    { "sequence without its end", EXTRA("\"\xe2\x82\""), "trace-utf8" },
-    { "bad byte in an unknown field", TENSOR("\"shape\":[],\"x\xfe\":1"), "trace-utf8" },
-    { "last code point", EXTRA("\"\xf4\x8f\xbf\xbf\""), NULL },
-    { "noncharacter", EXTRA("\"\xef\xbf\xbe\""), NULL },
-    { "lone high surrogate", EXTRA("\"\\ud800\""), "trace-json" },
-    { "lone low surrogate", EXTRA("\"\\udc00\""), "trace-json" },
-    { "surrogates the wrong way round", EXTRA("\"\\udc00\\ud800\""), "trace-json" },
-    { "high surrogate and a letter", EXTRA("\"\\ud800\\u0041\""), "trace-json" },
-    { "surrogate pair", EXTRA("\"\\ud83d\\ude00\""), NULL },
-    { "escaped NUL", EXTRA("\"a\\u0000b\""), NULL },
-    { "raw NUL in a text", EXTRA("\"a\0b\""), "trace-json" },
-    { "raw NUL between tokens", TENSOR("\0\"shape\":[]"), "trace-json" },
-    { "raw tab in a text", EXTRA("\"a\tb\""), "trace-json" },
-    { "raw escape byte in a text", EXTRA("\"\x1b[2J\""), "trace-json" },
-    { "terminal sequence as escapes", EXTRA("\"\\u001b]0;x\\u0007\\u009b2J\""), NULL },
-    { "bidirectional override", EXTRA("\"\xe2\x80\xae\""), NULL },
-    { "escape that does not exist", EXTRA("\"\\x41\""), "trace-json" },
-    { "escape of three digits", EXTRA("\"\\u041\""), "trace-json" },
-    { "byte order mark", LINE("\xef\xbb\xbf{\"kind\":\"x\"}"), "trace-byte-order-mark" },
+    {"byte ff", EXTRA("\"\xff\""), "trace-utf8"},
+    {"lone continuation byte", EXTRA("\"\x80\""), "trace-utf8"},
+    {"overlong slash of two bytes", EXTRA("\"\xc0\xaf\""), "trace-utf8"},
+    {"overlong slash of three bytes", EXTRA("\"\xe0\x80\xaf\""), "trace-utf8"},
+    {"overlong slash of four bytes", EXTRA("\"\xf0\x80\x80\xaf\""), "trace-utf8"},
+    {"surrogate as bytes", EXTRA("\"\xed\xa0\x80\""), "trace-utf8"},
+    {"beyond the last code point", EXTRA("\"\xf4\x90\x80\x80\""), "trace-utf8"},
+    {"sequence without its end", EXTRA("\"\xe2\x82\""), "trace-utf8"},
+    {"bad byte in an unknown field", TENSOR("\"shape\":[],\"x\xfe\":1"), "trace-utf8"},
+    {"last code point", EXTRA("\"\xf4\x8f\xbf\xbf\""), NULL},
+    {"noncharacter", EXTRA("\"\xef\xbf\xbe\""), NULL},
+    {"lone high surrogate", EXTRA("\"\\ud800\""), "trace-json"},
+    {"lone low surrogate", EXTRA("\"\\udc00\""), "trace-json"},
+    {"surrogates the wrong way round", EXTRA("\"\\udc00\\ud800\""), "trace-json"},
+    {"high surrogate and a letter", EXTRA("\"\\ud800\\u0041\""), "trace-json"},
+    {"surrogate pair", EXTRA("\"\\ud83d\\ude00\""), NULL},
+    {"escaped NUL", EXTRA("\"a\\u0000b\""), NULL},
+    {"raw NUL in a text", EXTRA("\"a\0b\""), "trace-json"},
+    {"raw NUL between tokens", TENSOR("\0\"shape\":[]"), "trace-json"},
+    {"raw tab in a text", EXTRA("\"a\tb\""), "trace-json"},
+    {"raw escape byte in a text", EXTRA("\"\x1b[2J\""), "trace-json"},
+    {"terminal sequence as escapes", EXTRA("\"\\u001b]0;x\\u0007\\u009b2J\""), NULL},
+    {"bidirectional override", EXTRA("\"\xe2\x80\xae\""), NULL},
+    {"escape that does not exist", EXTRA("\"\\x41\""), "trace-json"},
+    {"escape of three digits", EXTRA("\"\\u041\""), "trace-json"},
+    {"byte order mark", LINE("\xef\xbb\xbf{\"kind\":\"x\"}"), "trace-byte-order-mark"},
 
-    { "known field twice", TENSOR("\"shape\":[],\"shape\":[]"), "field-twice" },
-    { "known field twice by an escape", TENSOR("\"shape\":[],\"sh\\u0061pe\":[]"), "field-twice" },
-    { "kind twice", TENSOR("\"shape\":[],\"kind\":\"tensor\""), "field-twice" },
-    { "unknown field twice", TENSOR("\"shape\":[],\"u\":1,\"u\":{}"), NULL },
-    { "field named __proto__", TENSOR("\"shape\":[],\"__proto__\":{\"x\":1}"), NULL },
-    { "empty field name", TENSOR("\"shape\":[],\"\":1"), NULL },
-    { "null where a default exists", TENSOR("\"shape\":[],\"category\":null"), "field-type" },
-    { "null for an optional field", TENSOR("\"shape\":[],\"label\":null"), NULL },
-    { "required field missing", TENSOR("\"label\":\"x\""), "field-missing" },
-    { "unknown word", TENSOR("\"shape\":[],\"category\":\"Parameter\""), "unknown-word" },
-    { "object for a text", EXTRA("{}"), "field-type" },
+    {"known field twice", TENSOR("\"shape\":[],\"shape\":[]"), "field-twice"},
+    {"known field twice by an escape", TENSOR("\"shape\":[],\"sh\\u0061pe\":[]"), "field-twice"},
+    {"kind twice", TENSOR("\"shape\":[],\"kind\":\"tensor\""), "field-twice"},
+    {"unknown field twice", TENSOR("\"shape\":[],\"u\":1,\"u\":{}"), NULL},
+    {"field named __proto__", TENSOR("\"shape\":[],\"__proto__\":{\"x\":1}"), NULL},
+    {"empty field name", TENSOR("\"shape\":[],\"\":1"), NULL},
+    {"null where a default exists", TENSOR("\"shape\":[],\"category\":null"), "field-type"},
+    {"null for an optional field", TENSOR("\"shape\":[],\"label\":null"), NULL},
+    {"required field missing", TENSOR("\"label\":\"x\""), "field-missing"},
+    {"unknown word", TENSOR("\"shape\":[],\"category\":\"Parameter\""), "unknown-word"},
+    {"object for a text", EXTRA("{}"), "field-type"},
 
-    { "comment", TENSOR("/* */\"shape\":[]"), "trace-json" },
-    { "comma before the end", TENSOR("\"shape\":[],"), "trace-json" },
-    { "single quotes", LINE("{'kind':'tensor'}"), "trace-json" },
-    { "two records in a line",
-      LINE("{\"kind\":\"span_end\",\"id\":\"s9\"} {\"kind\":\"span_end\",\"id\":\"s9\"}"),
-      "trace-json" },
-    { "one bracket too many", LINE("{\"kind\":\"span_end\",\"id\":\"s9\"}}"), "trace-json" },
-    { "array as a record", LINE("[\"span_end\",\"s0\",5]"), "trace-record" },
-    { "number as a record", LINE("5"), "trace-record" },
-    { "text as a record", LINE("\"kind\""), "trace-record" },
-    { "null as a record", LINE("null"), "trace-record" },
-    { "record without kind", LINE("{\"id\":\"s0\"}"), "trace-record" },
-    { "kind is a number", LINE("{\"kind\":7}"), "field-type" },
-    { "kind in capitals", LINE("{\"kind\":\"Tensor\"}"), "trace-unknown-kind" },
-    { "kind with a NUL behind it", LINE("{\"kind\":\"tensor\\u0000\"}"), "trace-unknown-kind" },
-    { "white space of many scripts", LINE("\xc2\xa0\xe2\x80\xa8\xe3\x80\x80\xc2\x85\t \r"), NULL },
-    { "record in exotic white space", LINE("\xe2\x80\xa8" TENSOR_TEXT("\"shape\":[]") "\xc2\xa0"),
-      NULL },
+    {"comment", TENSOR("/* */\"shape\":[]"), "trace-json"},
+    {"comma before the end", TENSOR("\"shape\":[],"), "trace-json"},
+    {"single quotes", LINE("{'kind':'tensor'}"), "trace-json"},
+    {"two records in a line",
+     LINE("{\"kind\":\"span_end\",\"id\":\"s9\"} {\"kind\":\"span_end\",\"id\":\"s9\"}"),
+     "trace-json"},
+    {"one bracket too many", LINE("{\"kind\":\"span_end\",\"id\":\"s9\"}}"), "trace-json"},
+    {"array as a record", LINE("[\"span_end\",\"s0\",5]"), "trace-record"},
+    {"number as a record", LINE("5"), "trace-record"},
+    {"text as a record", LINE("\"kind\""), "trace-record"},
+    {"null as a record", LINE("null"), "trace-record"},
+    {"record without kind", LINE("{\"id\":\"s0\"}"), "trace-record"},
+    {"kind is a number", LINE("{\"kind\":7}"), "field-type"},
+    {"kind in capitals", LINE("{\"kind\":\"Tensor\"}"), "trace-unknown-kind"},
+    {"kind with a NUL behind it", LINE("{\"kind\":\"tensor\\u0000\"}"), "trace-unknown-kind"},
+    {"white space of many scripts", LINE("\xc2\xa0\xe2\x80\xa8\xe3\x80\x80\xc2\x85\t \r"), NULL},
+    {"record in exotic white space", LINE("\xe2\x80\xa8" TENSOR_TEXT("\"shape\":[]") "\xc2\xa0"),
+     NULL},
 
-    { "shape whose product overflows",
-      TENSOR("\"shape\":[18446744073709551615,18446744073709551615]"), NULL },
-    { "shape with a zero and an overflow", TENSOR("\"shape\":[0,18446744073709551615,2]"), NULL },
-    { "negative axis", TENSOR("\"shape\":[-1]"), "field-type" },
-    { "axis beyond 64 bits", TENSOR("\"shape\":[18446744073709551616]"), "field-type" },
-    { "statistics whose shape overflows", STATS("[4294967296,4294967296]", "0", ZEROS),
-      "trace-tensor-stats" },
-    { "statistics of zero times an overflow",
-      STATS("[0,18446744073709551615,18446744073709551615]", "0", ZEROS), NULL },
-    { "statistics of an overflow times zero",
-      STATS("[18446744073709551615,18446744073709551615,0]", "0", ZEROS), "trace-tensor-stats" },
-    { "statistics of another element count", STATS("[2,3]", "5", ZEROS), "trace-tensor-stats" },
-    { "more non-finite values than elements", STATS("[]", "1", VALUES("2", "0", "0", "0")),
-      "trace-tensor-stats" },
-    { "negative rms", STATS("[]", "1", VALUES("0", "-1e-300", "0", "0")), "trace-tensor-stats" },
+    {"shape whose product overflows",
+     TENSOR("\"shape\":[18446744073709551615,18446744073709551615]"), NULL},
+    {"shape with a zero and an overflow", TENSOR("\"shape\":[0,18446744073709551615,2]"), NULL},
+    {"negative axis", TENSOR("\"shape\":[-1]"), "field-type"},
+    {"axis beyond 64 bits", TENSOR("\"shape\":[18446744073709551616]"), "field-type"},
+    {"statistics whose shape overflows", STATS("[4294967296,4294967296]", "0", ZEROS),
+     "trace-tensor-stats"},
+    {"statistics of zero times an overflow",
+     STATS("[0,18446744073709551615,18446744073709551615]", "0", ZEROS), NULL},
+    {"statistics of an overflow times zero",
+     STATS("[18446744073709551615,18446744073709551615,0]", "0", ZEROS), "trace-tensor-stats"},
+    {"statistics of another element count", STATS("[2,3]", "5", ZEROS), "trace-tensor-stats"},
+    {"more non-finite values than elements", STATS("[]", "1", VALUES("2", "0", "0", "0")),
+     "trace-tensor-stats"},
+    {"negative rms", STATS("[]", "1", VALUES("0", "-1e-300", "0", "0")), "trace-tensor-stats"},
 };
 
 static void strange_lines_are_refused_where_they_stand(void **state)
@@ -238,7 +236,7 @@ static void strange_lines_are_refused_where_they_stand(void **state)
         buf_byte(&text, '\n');
         add(&text, root);
         add(&text, terminal);
-        expect(at->name, &text, (verdict){ at->problem, at->problem == NULL ? 0 : 2, NULL });
+        expect(at->name, &text, (verdict){at->problem, at->problem == NULL ? 0 : 2, NULL});
     }
     buf_free(&text);
 }
@@ -271,83 +269,77 @@ typedef struct stream {
 
 /* What only shows at the end of a stream is reported with its last line. */
 static const stream streams[] = {
-    { "nothing", { "" }, { "trace-no-meta", 0, NULL } },
-    { "blank lines", { "\n \n\r\n\t\n" }, { "trace-no-meta", 4, NULL } },
-    { "meta alone", { meta }, { "trace-no-terminal", 1, NULL } },
-    { "no terminal", { meta, root }, { "trace-no-terminal", 3, NULL } },
-    { "no meta", { root, terminal }, { "trace-no-meta", 3, NULL } },
-    { "meta late", { root, meta, terminal }, { "trace-meta-not-first", 3, NULL } },
-    { "meta twice", { meta, meta, root, terminal }, { "trace-second-meta", 2, NULL } },
-    { "terminal twice", { meta, root, terminal, terminal }, { "trace-after-terminal", 5, NULL } },
-    { "terminal not last", { meta, terminal, root }, { "trace-after-terminal", 3, NULL } },
-    { "blank lines count as lines",
-      { meta, "\n\n", "5\n", root, terminal },
-      { "trace-record", 4, NULL } },
-    { "byte order mark",
-      { "\xef\xbb\xbf", meta, root, terminal },
-      { "trace-byte-order-mark", 1, NULL } },
-    { "zip file", { "PK\x03\x04" }, { "trace-json", 1, NULL } },
-    { "terminal before the evidence",
-      { meta, root, "{\"kind\":\"terminal\",\"outcome\":\"complete\",\"timestamp_ns\":1}\n" },
-      { "trace-terminal-too-early", 4, NULL } },
-    { "complete with a reason",
-      { meta, root, TERMINAL_OF("complete", "\"reason\":\"x\",") },
-      { "trace-terminal-reason", 4, NULL } },
-    { "failed without a reason",
-      { meta, root, TERMINAL_OF("failed", "\"reason\":\" \",") },
-      { "trace-terminal-reason", 4, NULL } },
-    { "span started twice",
-      { meta, root, START_OF("s0", "s0", "1"), terminal },
-      { "trace-span-started-twice", 4, NULL } },
-    { "end of an unknown span",
-      { meta, END_OF("s0", "1"), root, terminal },
-      { "trace-end-of-unknown-span", 2, NULL } },
-    { "span ended twice",
-      { meta, root, END_OF("s0", "1"), terminal },
-      { "trace-span-ended-twice", 4, NULL } },
+    {"nothing", {""}, {"trace-no-meta", 0, NULL}},
+    {"blank lines", {"\n \n\r\n\t\n"}, {"trace-no-meta", 4, NULL}},
+    {"meta alone", {meta}, {"trace-no-terminal", 1, NULL}},
+    {"no terminal", {meta, root}, {"trace-no-terminal", 3, NULL}},
+    {"no meta", {root, terminal}, {"trace-no-meta", 3, NULL}},
+    {"meta late", {root, meta, terminal}, {"trace-meta-not-first", 3, NULL}},
+    {"meta twice", {meta, meta, root, terminal}, {"trace-second-meta", 2, NULL}},
+    {"terminal twice", {meta, root, terminal, terminal}, {"trace-after-terminal", 5, NULL}},
+    {"terminal not last", {meta, terminal, root}, {"trace-after-terminal", 3, NULL}},
+    {"blank lines count as lines",
+     {meta, "\n\n", "5\n", root, terminal},
+     {"trace-record", 4, NULL}},
+    {"byte order mark", {"\xef\xbb\xbf", meta, root, terminal}, {"trace-byte-order-mark", 1, NULL}},
+    {"zip file", {"PK\x03\x04"}, {"trace-json", 1, NULL}},
+    {"terminal before the evidence",
+     {meta, root, "{\"kind\":\"terminal\",\"outcome\":\"complete\",\"timestamp_ns\":1}\n"},
+     {"trace-terminal-too-early", 4, NULL}},
+    {"complete with a reason",
+     {meta, root, TERMINAL_OF("complete", "\"reason\":\"x\",")},
+     {"trace-terminal-reason", 4, NULL}},
+    {"failed without a reason",
+     {meta, root, TERMINAL_OF("failed", "\"reason\":\" \",")},
+     {"trace-terminal-reason", 4, NULL}},
+    {"span started twice",
+     {meta, root, START_OF("s0", "s0", "1"), terminal},
+     {"trace-span-started-twice", 4, NULL}},
+    {"end of an unknown span",
+     {meta, END_OF("s0", "1"), root, terminal},
+     {"trace-end-of-unknown-span", 2, NULL}},
+    {"span ended twice",
+     {meta, root, END_OF("s0", "1"), terminal},
+     {"trace-span-ended-twice", 4, NULL}},
 
-    { "no span at all", { meta, terminal }, { NULL, 0, "root_count" } },
-    { "orphan",
-      { meta, root, START_OF("a", "nobody", "0"), END_OF("a", "1"), terminal },
-      { NULL, 0, "unknown_parent" } },
-    { "its own parent",
-      { meta, root, START_OF("a", "a", "0"), END_OF("a", "1"), terminal },
-      { NULL, 0, "span_cycle" } },
-    { "parents in a circle",
-      { meta, root, SPAN_OF("a", "b", "0", "1"), SPAN_OF("b", "c", "0", "1"),
-        SPAN_OF("c", "a", "0", "1"), terminal },
-      { NULL, 0, "span_cycle" } },
-    { "circle and nothing else",
-      { meta, SPAN_OF("a", "b", "0", "1"), SPAN_OF("b", "a", "0", "1"), terminal },
-      { NULL, 0, "span_cycle" } },
-    { "child ends after its parent",
-      { meta, root, SPAN_OF("a", "s0", "5", "5"), SPAN_OF("b", "a", "6", "5"), terminal },
-      { NULL, 0, "child_outside_parent" } },
-    { "child starts before its parent",
-      { meta, root, SPAN_OF("a", "s0", "5", "5"), SPAN_OF("b", "a", "4", "2"), terminal },
-      { NULL, 0, "child_outside_parent" } },
-    { "end beyond 64 bits",
-      { meta, root, SPAN_OF("a", "s0", MOST, MOST), terminal },
-      { NULL, 0, NULL } },
-    { "durations that add up beyond 64 bits",
-      { meta, root, SPAN_OF("a", "s0", "0", MOST), SPAN_OF("b", "s0", "0", MOST),
-        OP_IN("s0", "1", MOST) OP_IN("s0", "0", MOST), terminal },
-      { NULL, 0, NULL } },
-    { "span never closed",
-      { meta, root, START_OF("a", "s0", "0"), terminal },
-      { NULL, 0, "open_span" } },
-    { "operation of nobody",
-      { meta, root, OP_IN("zz", "0", "1"), terminal },
-      { NULL, 0, "unknown_span" } },
-    { "edge to nowhere",
-      { meta, root, DATA_EDGE("a", ""), terminal },
-      { NULL, 0, "empty_data_edge_endpoint" } },
-    { "empty ids",
-      { meta, root, SPAN_OF("", "s0", "0", "1"), OP_IN("", "0", "1"), terminal },
-      { NULL, 0, NULL } },
-    { "span called like an operation",
-      { meta, root, OP_IN("s0", "0", "1"), SPAN_OF("s0/op/0", "s0", "0", "1"), terminal },
-      { "graph-id-collision", 0, NULL } },
+    {"no span at all", {meta, terminal}, {NULL, 0, "root_count"}},
+    {"orphan",
+     {meta, root, START_OF("a", "nobody", "0"), END_OF("a", "1"), terminal},
+     {NULL, 0, "unknown_parent"}},
+    {"its own parent",
+     {meta, root, START_OF("a", "a", "0"), END_OF("a", "1"), terminal},
+     {NULL, 0, "span_cycle"}},
+    {"parents in a circle",
+     {meta, root, SPAN_OF("a", "b", "0", "1"), SPAN_OF("b", "c", "0", "1"),
+      SPAN_OF("c", "a", "0", "1"), terminal},
+     {NULL, 0, "span_cycle"}},
+    {"circle and nothing else",
+     {meta, SPAN_OF("a", "b", "0", "1"), SPAN_OF("b", "a", "0", "1"), terminal},
+     {NULL, 0, "span_cycle"}},
+    {"child ends after its parent",
+     {meta, root, SPAN_OF("a", "s0", "5", "5"), SPAN_OF("b", "a", "6", "5"), terminal},
+     {NULL, 0, "child_outside_parent"}},
+    {"child starts before its parent",
+     {meta, root, SPAN_OF("a", "s0", "5", "5"), SPAN_OF("b", "a", "4", "2"), terminal},
+     {NULL, 0, "child_outside_parent"}},
+    {"end beyond 64 bits", {meta, root, SPAN_OF("a", "s0", MOST, MOST), terminal}, {NULL, 0, NULL}},
+    {"durations that add up beyond 64 bits",
+     {meta, root, SPAN_OF("a", "s0", "0", MOST), SPAN_OF("b", "s0", "0", MOST),
+      OP_IN("s0", "1", MOST) OP_IN("s0", "0", MOST), terminal},
+     {NULL, 0, NULL}},
+    {"span never closed", {meta, root, START_OF("a", "s0", "0"), terminal}, {NULL, 0, "open_span"}},
+    {"operation of nobody",
+     {meta, root, OP_IN("zz", "0", "1"), terminal},
+     {NULL, 0, "unknown_span"}},
+    {"edge to nowhere",
+     {meta, root, DATA_EDGE("a", ""), terminal},
+     {NULL, 0, "empty_data_edge_endpoint"}},
+    {"empty ids",
+     {meta, root, SPAN_OF("", "s0", "0", "1"), OP_IN("", "0", "1"), terminal},
+     {NULL, 0, NULL}},
+    {"span called like an operation",
+     {meta, root, OP_IN("s0", "0", "1"), SPAN_OF("s0/op/0", "s0", "0", "1"), terminal},
+     {"graph-id-collision", 0, NULL}},
 };
 
 static void streams_are_judged_as_a_whole(void **state)
@@ -383,23 +375,23 @@ static void line_ends_of_other_systems(void **state)
             if (text.at[i] == '\n' && !with_feed)
                 text.at[i] = '\r';
         expect("carriage returns only", &text,
-               with_feed ? (verdict){ NULL, 0, NULL } : (verdict){ "trace-json", 1, NULL });
+               with_feed ? (verdict){NULL, 0, NULL} : (verdict){"trace-json", 1, NULL});
     }
     buf_clear(&text);
     for (const char *at = meta; *at != '\0'; at++)
-        add(&text, *at == '\n' ? "\r\n" : (char[]){ *at, '\0' });
+        add(&text, *at == '\n' ? "\r\n" : (char[]){*at, '\0'});
     add(&text, root);
     add(&text, terminal);
     text.len--; /* the last line needs no end */
-    expect("carriage return and line feed", &text, (verdict){ NULL, 0, NULL });
+    expect("carriage return and line feed", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
 static void a_trace_cut_at_any_byte_is_refused(void **state)
 {
-    static const char *const words[] = { "trace-no-meta", "trace-no-terminal",
-                                         "trace-record-cut-off" };
-    const cg_env env = { .size = sizeof env };
+    static const char *const words[] = {"trace-no-meta", "trace-no-terminal",
+                                        "trace-record-cut-off"};
+    const cg_env env = {.size = sizeof env};
     buf text;
 
     (void)state;
@@ -414,7 +406,7 @@ static void a_trace_cut_at_any_byte_is_refused(void **state)
                  i);
     add(&text, terminal);
     for (size_t len = 0; len + 1 < text.len; len++) {
-        cg_err err = { 0 };
+        cg_err err = {0};
         cg_run *run = NULL;
         bool is_known = false;
         size_t lines = 1;
@@ -433,7 +425,7 @@ static void a_trace_cut_at_any_byte_is_refused(void **state)
                      err.line, lines);
     }
     text.len--;
-    expect("cut before the last line feed", &text, (verdict){ NULL, 0, NULL });
+    expect("cut before the last line feed", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -462,23 +454,23 @@ static void a_record_nests_127_containers(void **state)
     (void)state;
     buf_init(&text, &plain, SIZE_MAX);
     nest(&text, "[", "]", 126); /* the record is the first one */
-    expect("127 levels of arrays", &text, (verdict){ NULL, 0, NULL });
+    expect("127 levels of arrays", &text, (verdict){NULL, 0, NULL});
     nest(&text, "[", "]", 127);
-    expect("128 levels of arrays", &text, (verdict){ "trace-depth", 2, NULL });
+    expect("128 levels of arrays", &text, (verdict){"trace-depth", 2, NULL});
     nest(&text, "{\"a\":", "}", 126);
-    expect("127 levels of objects", &text, (verdict){ NULL, 0, NULL });
+    expect("127 levels of objects", &text, (verdict){NULL, 0, NULL});
     nest(&text, "{\"a\":", "}", 127);
-    expect("128 levels of objects", &text, (verdict){ "trace-depth", 2, NULL });
+    expect("128 levels of objects", &text, (verdict){"trace-depth", 2, NULL});
     nest(&text, "[", "", MILLION);
-    expect("a million brackets that never close", &text, (verdict){ "trace-json", 2, NULL });
+    expect("a million brackets that never close", &text, (verdict){"trace-json", 2, NULL});
     nest(&text, "[", "]", MILLION);
-    expect("a million levels", &text, (verdict){ "trace-depth", 2, NULL });
+    expect("a million levels", &text, (verdict){"trace-depth", 2, NULL});
     buf_free(&text);
 }
 
 static void shapes_have_at_most_64_axes(void **state)
 {
-    static const unsigned ranks[] = { 64, 65, 100000 };
+    static const unsigned ranks[] = {64, 65, 100000};
     buf text;
 
     (void)state;
@@ -493,7 +485,7 @@ static void shapes_have_at_most_64_axes(void **state)
         add(&text, "]}\n");
         add(&text, root);
         add(&text, terminal);
-        expect("rank", &text, ranks[i] <= 64 ? (verdict){ 0 } : (verdict){ "limit", 2, NULL });
+        expect("rank", &text, ranks[i] <= 64 ? (verdict){0} : (verdict){"limit", 2, NULL});
     }
     buf_free(&text);
 }
@@ -514,14 +506,14 @@ static void a_million_keys_in_one_record(void **state)
         add(&text, "}\n");
         add(&text, root);
         add(&text, terminal);
-        expect("a million keys", &text, (verdict){ NULL, 0, NULL });
+        expect("a million keys", &text, (verdict){NULL, 0, NULL});
     }
     buf_free(&text);
 }
 
 static void tags_have_a_ceiling(void **state)
 {
-    static const unsigned counts[] = { 10000, 10001, MILLION };
+    static const unsigned counts[] = {10000, 10001, MILLION};
     const char *from = strstr(meta, "\"tags\":{") + strlen("\"tags\":{");
     buf text;
 
@@ -529,13 +521,13 @@ static void tags_have_a_ceiling(void **state)
     buf_init(&text, &plain, SIZE_MAX);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         buf_clear(&text);
-        buf_add(&text, (cg_str){ meta, (size_t)(from - meta) });
+        buf_add(&text, (cg_str){meta, (size_t)(from - meta)});
         for (unsigned k = 0; k < counts[i]; k++)
             buf_addf(&text, "%s\"t%u\":\"\"", k > 0 ? "," : "", k);
         add(&text, from);
         add(&text, root);
         add(&text, terminal);
-        expect("tags", &text, counts[i] <= 10000 ? (verdict){ 0 } : (verdict){ "limit", 1, NULL });
+        expect("tags", &text, counts[i] <= 10000 ? (verdict){0} : (verdict){"limit", 1, NULL});
     }
     buf_free(&text);
 }
@@ -553,25 +545,25 @@ static void long_lines_and_long_texts(void **state)
     add(&text, "\"}\n");
     add(&text, root);
     add(&text, terminal);
-    expect("label of ten megabytes", &text, (verdict){ NULL, 0, NULL });
+    expect("label of ten megabytes", &text, (verdict){NULL, 0, NULL});
     buf_clear(&text);
     add(&text, meta);
     buf_fill(&text, ' ', ((size_t)64 << 20) + 1);
-    expect("line beyond 64 megabytes", &text, (verdict){ "limit", 2, NULL });
+    expect("line beyond 64 megabytes", &text, (verdict){"limit", 2, NULL});
     buf_clear(&text);
     add(&text, meta);
     for (unsigned i = 0; i < 4 * MILLION; i++)
         buf_byte(&text, '\n');
     add(&text, root);
     add(&text, terminal);
-    expect("four million empty lines", &text, (verdict){ NULL, 0, NULL });
+    expect("four million empty lines", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
 static void ceilings_hold(void **state)
 {
     cg_limits limits;
-    const cg_env env = { .size = sizeof env, .limits = &limits };
+    const cg_env env = {.size = sizeof env, .limits = &limits};
     buf text;
 
     (void)state;
@@ -583,13 +575,13 @@ static void ceilings_hold(void **state)
     add(&text, terminal);
     cg_limits_default(&limits);
     assert_true(cg_limits_set(&limits, "spans", 500));
-    expect_with(&env, "spans", buf_text(&text), (verdict){ "limit", 503, NULL });
+    expect_with(&env, "spans", buf_text(&text), (verdict){"limit", 503, NULL});
     cg_limits_default(&limits);
     assert_true(cg_limits_set(&limits, "events", 100));
-    expect_with(&env, "events", buf_text(&text), (verdict){ "limit", 101, NULL });
+    expect_with(&env, "events", buf_text(&text), (verdict){"limit", 101, NULL});
     cg_limits_default(&limits);
     assert_true(cg_limits_set(&limits, "line-bytes", 100));
-    expect_with(&env, "line-bytes", buf_text(&text), (verdict){ "limit", 1, NULL });
+    expect_with(&env, "line-bytes", buf_text(&text), (verdict){"limit", 1, NULL});
     buf_free(&text);
 }
 
@@ -604,7 +596,7 @@ static void a_chain_of_a_million_spans(void **state)
     for (unsigned i = 1; i <= MILLION; i++)
         buf_addf(&text, SPAN_OF("s%u", "s%u", "0", "1000"), i, i - 1, i);
     add(&text, terminal);
-    expect("chain", &text, (verdict){ NULL, 0, NULL });
+    expect("chain", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -619,7 +611,7 @@ static void a_chain_of_a_million_spans_of_no_length(void **state)
     for (unsigned i = 1; i <= MILLION; i++)
         buf_addf(&text, SPAN_OF("s%u", "s%u", "7", "0"), i, i - 1, i);
     add(&text, terminal);
-    expect("chain without length", &text, (verdict){ NULL, 0, NULL });
+    expect("chain without length", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -634,7 +626,7 @@ static void a_circle_of_a_million_parents(void **state)
     for (unsigned i = 1; i <= MILLION; i++)
         buf_addf(&text, SPAN_OF("s%u", "s%u", "0", "1"), i, i == 1 ? MILLION : i - 1, i);
     add(&text, terminal);
-    expect("circle", &text, (verdict){ NULL, 0, "span_cycle" });
+    expect("circle", &text, (verdict){NULL, 0, "span_cycle"});
     buf_free(&text);
 }
 
@@ -652,7 +644,7 @@ static void a_million_roots(void **state)
                  "\"span_kind\":\"module\"}\n",
                  i);
     add(&text, terminal);
-    expect("roots", &text, (verdict){ NULL, 0, "root_count" });
+    expect("roots", &text, (verdict){NULL, 0, "root_count"});
     buf_free(&text);
 }
 
@@ -667,7 +659,7 @@ static void a_million_overlapping_children(void **state)
     for (unsigned i = 1; i <= MILLION; i++)
         buf_addf(&text, SPAN_OF("s%u", "s0", "%u", "2000000"), i, i, i);
     add(&text, terminal);
-    expect("star", &text, (verdict){ NULL, 0, NULL });
+    expect("star", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -686,7 +678,7 @@ static void a_million_overlapping_intervals(void **state)
                  "\"duration_ns\":18446744073709551615}\n",
                  i % 7, MILLION - i);
     add(&text, terminal);
-    expect("intervals", &text, (verdict){ NULL, 0, NULL });
+    expect("intervals", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -711,7 +703,7 @@ static void storages_beyond_64_bits(void **state)
                  "\"bytes\":18446744073709551615,\"action\":\"free\",\"dtype\":\"u8\"}\n",
                  i + 3, i);
     add(&text, terminal);
-    expect("storages", &text, (verdict){ NULL, 0, NULL });
+    expect("storages", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -734,7 +726,7 @@ static void many_live_storages_below_a_deep_chain(void **state)
                  "\"bytes\":8,\"action\":\"%s\",\"dtype\":\"u8\"}\n",
                  i, i % COUNT, i % COUNT, (unsigned)COUNT, i < COUNT ? "alloc" : "free");
     add(&text, terminal);
-    expect("storages below a chain", &text, (verdict){ NULL, 0, NULL });
+    expect("storages below a chain", &text, (verdict){NULL, 0, NULL});
     buf_free(&text);
 }
 
@@ -752,7 +744,7 @@ static void a_million_faults(void **state)
                  "\"to_tensor\":\"b\"}\n",
                  i);
     add(&text, terminal);
-    expect("faults", &text, (verdict){ NULL, 0, "unknown_data_edge_tensor" });
+    expect("faults", &text, (verdict){NULL, 0, "unknown_data_edge_tensor"});
     buf_free(&text);
 }
 

@@ -58,9 +58,9 @@ static capture text;
 
 static void add_spans(random_capture *made)
 {
-    static const char *const names[] = { "a", "b", "c" };
+    static const char *const names[] = {"a", "b", "c"};
 
-    made->spans[0] = (random_span){ 0, 0, MOST_NS, made->is_failed && below(2) == 0 };
+    made->spans[0] = (random_span){0, 0, MOST_NS, made->is_failed && below(2) == 0};
     made->span_count = 1 + below(MOST_SPANS);
     made->measured = below(made->span_count);
     made->end = MOST_NS;
@@ -96,7 +96,7 @@ static void add_spans(random_capture *made)
 
 static void add_tensors(random_capture *made)
 {
-    static const char *const categories[] = { "", "parameter", "activation" };
+    static const char *const categories[] = {"", "parameter", "activation"};
 
     for (unsigned t = 1; t < TENSORS; t++) {
         random_op *op = &made->made_by[t];
@@ -151,7 +151,7 @@ static evidence *make_capture(uint64_t seed, random_capture *made)
 {
     seed_of_capture = seed;
     state_of_random = seed * UINT64_C(0x9e3779b97f4a7c15);
-    *made = (random_capture){ .is_failed = below(3) == 0 };
+    *made = (random_capture){.is_failed = below(3) == 0};
     capture_begin(&text);
     add_spans(made);
     add_tensors(made);
@@ -183,7 +183,7 @@ static void cover(bool *covered, uint64_t from, uint64_t to)
 /* Idle nanoseconds of a span; no child: none. */
 static uint64_t slow_idle(const evidence *e, uint32_t span)
 {
-    bool covered[MOST_NS + 1] = { false };
+    bool covered[MOST_NS + 1] = {false};
     bool has_child = false;
     uint64_t idle = 0;
 
@@ -319,7 +319,7 @@ static void check_tree(const evidence *e)
 
 static void check_labels(const evidence *e)
 {
-    uint64_t counts[LABEL_KIND_COUNT] = { 0 };
+    uint64_t counts[LABEL_KIND_COUNT] = {0};
     label_list list;
 
     CHECK(labels_build(e->heap, e, &list, NULL) == CG_OK);
@@ -351,7 +351,7 @@ static bool is_label(const evidence *e, sym symbol, unsigned tensor)
 
 static void check_origin(const evidence *e, const random_capture *made)
 {
-    unsigned so_far[3 * TENSORS] = { 0 };
+    unsigned so_far[3 * TENSORS] = {0};
     unsigned producers[TENSORS];
     unsigned propagators[TENSORS];
     size_t producer_count = 0;
@@ -419,7 +419,7 @@ static void questions_and_their_definitions_agree(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(questions_and_their_definitions_agree) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(questions_and_their_definitions_agree)};
 
     if (argc > 2) {
         first_seed = strtoull(argv[1], NULL, 10);

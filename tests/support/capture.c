@@ -142,9 +142,9 @@ static evidence *capture_read(const capture *self)
 {
     trace_doc *trace = NULL;
     evidence *ret = NULL;
-    cg_err err = { 0 };
+    cg_err err = {0};
 
-    if (trace_read_text(NULL, (cg_str){ self->text, self->len }, &trace, &err) != CG_OK ||
+    if (trace_read_text(NULL, (cg_str){self->text, self->len}, &trace, &err) != CG_OK ||
         evidence_build(NULL, trace, &ret, &err) != CG_OK)
         fail_msg("line %" PRIu64 ": %s", err.line, err.text);
     if (!ret->health.is_valid)

@@ -132,6 +132,6 @@ cg_code record_sink(void *context, const char *bytes, size_t count)
 {
     buf *out = context;
 
-    buf_add(out, (cg_str){ bytes, count });
+    buf_add(out, (cg_str){bytes, count});
     return out->failed ? CG_OUTPUT : CG_OK;
 }

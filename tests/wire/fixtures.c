@@ -16,7 +16,7 @@
 
 static void read_file(heap *from, const char *path, buf *ret)
 {
-    cg_err err = { 0 };
+    cg_err err = {0};
 
     buf_init(ret, from, SIZE_MAX);
     if (os_read_whole(NULL, str_from(path), ret, &err) != CG_OK)
@@ -55,7 +55,7 @@ static void every_invalid_trace_gets_its_verdict(void **state)
         bool at_parse = str_equal(json_text(member(row, "stage")), CG_LIT("parse"));
         cg_str name = json_text(member(row, "file"));
         trace_doc *doc = NULL;
-        cg_err err = { 0 };
+        cg_err err = {0};
         char path[512];
         cg_code code;
 
@@ -126,7 +126,7 @@ static bool round_trip(heap *from, json_reader *first, json_reader *second, cg_s
 
         buf_clear(&out);
         assert_int_equal(sc_read(table, object, &mem, &record, NULL), CG_OK);
-        assert_int_equal(jw_init(&to, from, (cg_sink){ &out, record_sink }, false, is_sorted != 0),
+        assert_int_equal(jw_init(&to, from, (cg_sink){&out, record_sink}, false, is_sorted != 0),
                          CG_OK);
         sc_write(&to, table, &record);
         assert_int_equal(jw_finish(&to, NULL), CG_OK);
@@ -159,7 +159,7 @@ static void every_valid_trace_is_read_and_its_records_survive_writing(void **sta
     json_init(&second, &from, 127);
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         trace_doc *doc = NULL;
-        cg_err err = { 0 };
+        cg_err err = {0};
         char path[512];
         cg_code code;
         cg_str rest;
@@ -180,10 +180,10 @@ static void every_valid_trace_is_read_and_its_records_survive_writing(void **sta
         read_file(&from, path, &text);
         for (rest = buf_text(&text); rest.len > 0;) {
             size_t len = str_find(rest, CG_LIT("\n"));
-            cg_str line = { rest.ptr, len == SIZE_MAX ? rest.len : len };
+            cg_str line = {rest.ptr, len == SIZE_MAX ? rest.len : len};
             size_t step = line.len + (len != SIZE_MAX);
 
-            rest = (cg_str){ rest.ptr + step, rest.len - step };
+            rest = (cg_str){rest.ptr + step, rest.len - step};
             line = str_trim(line);
             if (line.len > 0) {
                 records++;

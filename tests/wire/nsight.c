@@ -44,9 +44,14 @@ static evidence *read_evidence(const char *trace_path, const char *directory)
 
 /* --- comparison --- */
 
-static const char *const wording[] = {"reason",  "message",           "summary",
-                                      "label",   "correlation_reason", "gaps",
-                                      "timing_unavailable_reason",     "diagnostics"};
+static const char *const wording[] = {"reason",
+                                      "message",
+                                      "summary",
+                                      "label",
+                                      "correlation_reason",
+                                      "gaps",
+                                      "timing_unavailable_reason",
+                                      "diagnostics"};
 
 static bool is_wording(cg_str key)
 {
@@ -185,7 +190,7 @@ static bool compare_with(const char *path, const buf *document)
 
 static void compare_queries(const evidence *from, const char *name, buf *document)
 {
-    static const document_input input = {{"t", 1}, {"t", 1}};
+    static const document_input input = {.requested_path = {"t", 1}, .trace_path = {"t", 1}};
     char path[1024];
 
     for (uint32_t kind = QUERY_GPU_STATUS; kind <= QUERY_GPU_GAPS; kind++) {
@@ -257,7 +262,7 @@ static void folders_give_the_recorded_answers(void **state)
 static void a_trace_alone_gives_the_recorded_answers(void **state)
 {
     char trace[1024], path[1024];
-    static const document_input input = {{"t", 1}, {"t", 1}};
+    static const document_input input = {.requested_path = {"t", 1}, .trace_path = {"t", 1}};
     evidence *from;
     buf document;
     heap memory;

@@ -101,7 +101,8 @@ static void a_long_path_keeps_its_end(void **state)
     cg_fail(&err, PROBLEM_INTERNAL, "x");
     err_in_file(&err, (cg_str){path, sizeof path});
     assert_int_equal(strlen(err.file), 255);
-    assert_true(str_starts_with(str_from(err.file), CG_LIT("\xE2\x80\xA6" "d")));
+    assert_true(str_starts_with(str_from(err.file), CG_LIT("\xE2\x80\xA6"
+                                                           "d")));
     assert_true(str_ends_with(str_from(err.file), CG_LIT("d/trace.jsonl")));
 }
 

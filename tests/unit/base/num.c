@@ -32,8 +32,16 @@ static void integers_are_written_plainly(void **state)
 
 static void only_digits_within_64_bits_are_read(void **state)
 {
-    const char *bad[] = {"", "-1", "+1", " 1", "1 ", "1.0", "0x1", "18446744073709551616",
-                         "99999999999999999999", "\xD9\xA1"};
+    const char *bad[] = {"",
+                         "-1",
+                         "+1",
+                         " 1",
+                         "1 ",
+                         "1.0",
+                         "0x1",
+                         "18446744073709551616",
+                         "99999999999999999999",
+                         "\xD9\xA1"};
     uint64_t value = 5;
 
     (void)state;

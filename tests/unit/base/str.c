@@ -55,16 +55,15 @@ static void unicode_white_space_is_trimmed(void **state)
 static void malformed_utf8_is_located(void **state)
 {
     (void)state;
-    assert_true(str_utf8_error(CG_LIT("plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80")) ==
-                SIZE_MAX);
+    assert_true(str_utf8_error(CG_LIT("plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80")) == SIZE_MAX);
     assert_true(str_utf8_error(CG_LIT("\xED\x9F\xBF\xEE\x80\x80\xF4\x8F\xBF\xBF")) == SIZE_MAX);
     assert_int_equal(str_utf8_error(CG_LIT("0123456789\xFF")), 10);
-    assert_int_equal(str_utf8_error(CG_LIT("a\xC0\x80")), 1);         /* overlong */
-    assert_int_equal(str_utf8_error(CG_LIT("\xE0\x80\x80")), 0);      /* overlong */
-    assert_int_equal(str_utf8_error(CG_LIT("\xF0\x80\x80\x80")), 0);  /* overlong */
-    assert_int_equal(str_utf8_error(CG_LIT("a\xED\xA0\x80")), 1);     /* surrogate */
-    assert_int_equal(str_utf8_error(CG_LIT("\xF4\x90\x80\x80")), 0);  /* beyond the end */
-    assert_int_equal(str_utf8_error(CG_LIT("ab\xE2\x82")), 2);        /* cut */
+    assert_int_equal(str_utf8_error(CG_LIT("a\xC0\x80")), 1);        /* overlong */
+    assert_int_equal(str_utf8_error(CG_LIT("\xE0\x80\x80")), 0);     /* overlong */
+    assert_int_equal(str_utf8_error(CG_LIT("\xF0\x80\x80\x80")), 0); /* overlong */
+    assert_int_equal(str_utf8_error(CG_LIT("a\xED\xA0\x80")), 1);    /* surrogate */
+    assert_int_equal(str_utf8_error(CG_LIT("\xF4\x90\x80\x80")), 0); /* beyond the end */
+    assert_int_equal(str_utf8_error(CG_LIT("ab\xE2\x82")), 2);       /* cut */
     assert_int_equal(str_utf8_error(CG_LIT("\x80")), 0);
 }
 
@@ -136,7 +135,10 @@ static void what_acts_on_a_terminal_is_spelled(void **state)
 
     (void)state;
     assert_text(safe(CG_LIT("a\\b \x1B[2J\r\n\t\x7F"), out), "a\\b \\x1b[2J\\r\\n\\t\\x7f");
-    assert_text(safe(CG_LIT("\0\xC2\x9B" "31m\xFF"), out), "\\x00\\x9b31m\\xff");
+    assert_text(safe(CG_LIT("\0\xC2\x9B"
+                            "31m\xFF"),
+                     out),
+                "\\x00\\x9b31m\\xff");
     assert_text(safe(CG_LIT("\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8B\xE2\x80\xA8\xEF\xBB\xBF"), out),
                 "\\u202e\\u2066\\u200b\\u2028\\ufeff");
     assert_text(safe(CG_LIT("\xF3\xA0\x81\x81"), out), "\\U000e0041");

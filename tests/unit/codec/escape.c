@@ -23,7 +23,10 @@ static void a_terminal_gets_no_commands(void **state)
     expect(esc_tty, CG_LIT("plain C:\\path | `x`"), "plain C:\\path | `x`");
     expect(esc_tty, CG_LIT("\x1B[31m\x1B]0;t\x07"), "\\x1b[31m\\x1b]0;t\\x07");
     expect(esc_tty, CG_LIT("a\nb\tc\rd\be"), "a\\nb\\tc\\rd\\x08e");
-    expect(esc_tty, CG_LIT("\xC2\x9B" "1m\xC2\x85"), "\\x9b1m\\x85");
+    expect(esc_tty,
+           CG_LIT("\xC2\x9B"
+                  "1m\xC2\x85"),
+           "\\x9b1m\\x85");
     expect(esc_tty, CG_LIT("\x9B\xFF\xC3"), "\\x9b\\xff\\xc3");
     expect(esc_tty, CG_LIT("x\xE2\x80\xAEy\xE2\x81\xA9\xE2\x80\x8F\xD8\x9C"),
            "x\\u202ey\\u2069\\u200f\\u061c");
@@ -62,8 +65,7 @@ static void html_gets_no_elements(void **state)
     (void)state;
     expect(esc_html, CG_LIT("<b a=\"x\" c='y'>&amp;"),
            "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;amp;");
-    expect(esc_html, CG_LIT("a\n\tb\r\0\x1B\xFF\xE2\x80\xAE"),
-           "a\n\tb\\r\\x00\\x1b\\xff\\u202e");
+    expect(esc_html, CG_LIT("a\n\tb\r\0\x1B\xFF\xE2\x80\xAE"), "a\n\tb\\r\\x00\\x1b\\xff\\u202e");
     expect(esc_html, CG_LIT("\xE4\xB8\xAD"), "\xE4\xB8\xAD");
 }
 

@@ -24,9 +24,9 @@ static void begin(written *self, bool is_pretty)
 {
     heap_init(&self->from, NULL);
     buf_init(&self->out, &self->from, SIZE_MAX);
-    assert_int_equal(jw_init(&self->writer, &self->from, (cg_sink){&self->out, into_buf}, is_pretty,
-                             false),
-                     CG_OK);
+    assert_int_equal(
+        jw_init(&self->writer, &self->from, (cg_sink){&self->out, into_buf}, is_pretty, false),
+        CG_OK);
 }
 
 static void expect(written *self, const char *want)
@@ -174,8 +174,7 @@ static void long_documents_come_in_order(void **state)
     assert_int_equal(jw_finish(&to.writer, NULL), CG_OK);
     json_init(&reader, &to.from, 127);
     assert_int_equal(json_read(&reader, buf_text(&to.out), &value, &fault), CG_OK);
-    yyjson_arr_foreach(value, index, max, item)
-        assert_int_equal(yyjson_get_uint(item), index);
+    yyjson_arr_foreach(value, index, max, item) assert_int_equal(yyjson_get_uint(item), index);
     assert_int_equal(max, 100000);
     json_free(&reader);
     buf_free(&to.out);

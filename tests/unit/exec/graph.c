@@ -30,6 +30,17 @@ static void build(lines *text, uint64_t end, analysis *ret)
         if (ret->health.issues.at[i].is_error)
             print_error("%s\n", health_code_word(ret->health.issues.at[i].code).ptr);
     assert_true(ret->has_graph);
+    /* The few spans the summary names are replayed on their own; they must agree with the rest. */
+    for (uint32_t i = 0; i < ret->graph.heaviest_count; i++) {
+        uint32_t span = ret->graph.heaviest[i];
+        const graph *few = &ret->summary_graph;
+
+        assert_int_equal(few->has_peak[span], ret->graph.has_peak[span]);
+        if (!few->has_peak[span])
+            continue;
+        assert_true(few->peak_live_bytes[span] == ret->graph.peak_live_bytes[span]);
+        assert_true(few->residual_bytes[span] == ret->graph.residual_bytes[span]);
+    }
 }
 
 static uint64_t at(const analysis *of, const uint64_t *column, const char *span)
@@ -745,10 +756,14 @@ static void memory_that_is_refused_is_reported_and_given_back(void **state)
             code = graph_edges_build(&from, &made, &edges, &err);
         if (code == CG_OK)
             code = graph_net_peaks(&made, net, &err);
+        graph full = made;
+        if (code == CG_OK)
+            code = graph_complete(&from, &full, &err);
         assert_int_equal(err.code, code);
         was_refused = code != CG_OK;
         if (was_refused)
             assert_int_equal(code, CG_NOMEM);
+        graph_uncomplete(&from, &full);
         graph_edges_free(&edges);
         graph_free(&made);
         graph_free(&made);

@@ -147,7 +147,8 @@ typedef struct analysis {
     memory_plane memory;
     timing_plane timing;
     health_report health;
-    graph graph;
+    graph graph;         /* with the peaks of every span */
+    graph summary_graph; /* as graph_build left it */
     bool has_graph;
 } analysis;
 
@@ -178,6 +179,8 @@ static inline void analyse(lines *self, uint64_t end, analysis *ret)
         if (code != CG_OK)
             print_error("%s: %s\n", err.problem, err.text);
         assert_int_equal(code, CG_OK);
+        ret->summary_graph = ret->graph;
+        assert_int_equal(graph_complete(ret->heap, &ret->graph, &err), CG_OK);
         ret->has_graph = true;
     }
 }
@@ -185,6 +188,10 @@ static inline void analyse(lines *self, uint64_t end, analysis *ret)
 /* Everything is given back, to the byte. */
 static inline void analysis_free(analysis *of)
 {
+    if (of->has_graph) {
+        graph_uncomplete(of->heap, &of->graph);
+        of->graph = of->summary_graph;
+    }
     graph_free(&of->graph);
     health_free(&of->health);
     timing_free(&of->timing);

@@ -78,9 +78,14 @@ static void numbers_are_read_as_the_wire_rules_say(void **state)
 static void headers_are_compared_without_case_and_marks(void **state)
 {
     static const char *const cases[][2] = {
-        {"Total Time (ns)", "total_time_ns"}, {"Time (%)", "time"}, {"NumGPUOps", "numgpuops"},
-        {" Num-Calls ", "num_calls"},         {"__a/b__", "a_b"},   {"", ""},
-        {"(%)", ""},                          {"- x -", "x"},
+        {"Total Time (ns)", "total_time_ns"},
+        {"Time (%)", "time"},
+        {"NumGPUOps", "numgpuops"},
+        {" Num-Calls ", "num_calls"},
+        {"__a/b__", "a_b"},
+        {"", ""},
+        {"(%)", ""},
+        {"- x -", "x"},
     };
     heap memory;
     buf out;
@@ -112,7 +117,7 @@ static bool matches(const nsight_event *range, const nsight_event *operation)
 }
 
 #define EVENTS 24
-#define SPACE 64
+#define SPACE  64
 
 static nsight_match join_literally(const nsight_event *range, const nsight_event *operations,
                                    uint64_t base)
@@ -241,10 +246,10 @@ static void expect_note(sc_strs list, size_t index, const char *want)
     assert_text(list.at[index], want);
 }
 
-#define KERNELS "a_cuda_gpu_kern_sum.csv"
-#define RANGES "b_nvtx_gpu_proj_trace.csv"
-#define TIMELINE "c_cuda_gpu_trace.csv"
-#define RANGE_HEADER "Name,Projected Start,Projected Duration,Start,Duration,NumGPUOps,CorrId\n"
+#define KERNELS         "a_cuda_gpu_kern_sum.csv"
+#define RANGES          "b_nvtx_gpu_proj_trace.csv"
+#define TIMELINE        "c_cuda_gpu_trace.csv"
+#define RANGE_HEADER    "Name,Projected Start,Projected Duration,Start,Duration,NumGPUOps,CorrId\n"
 #define TIMELINE_HEADER "Start (ns),Duration (ns),CorrId,Device,Ctx,Strm,Name\n"
 
 static void no_directory_is_unavailable_and_partial(void **state)
@@ -331,8 +336,7 @@ static void an_empty_cell_is_a_key_and_a_missing_one_is_none(void **state)
 
     (void)state;
     begin(&r);
-    folder_write(&r.at, RANGES,
-                 RANGE_HEADER "ph/a,0,9,1,1,1,\nph/b,0,9,2,1,1\nph/c,0,9,3,1,0,x\n");
+    folder_write(&r.at, RANGES, RANGE_HEADER "ph/a,0,9,1,1,1,\nph/b,0,9,2,1,1\nph/c,0,9,3,1,0,x\n");
     folder_write(&r.at, TIMELINE, "Start,Duration,CorrId,Name\n1,1,,k\n2,1,7,k\n");
     gpu = read_folder(&r);
     rows = gpu->wire.nvtx_ranges.at;
@@ -365,18 +369,20 @@ static void a_bad_row_refuses_its_file_alone_and_is_told(void **state)
                 RANGES ", line 2: row 2, `projected_duration_ns`: `0` must be greater than zero");
     expect_note(gpu->wire.diagnostics, 2,
                 TIMELINE ", line 2: row 2: a quote is opened and never closed");
-    expect_note(gpu->wire.diagnostics, 3,
-                "e_cuda_gpu_mem_time_sum.csv: no header with the columns `name`, `total_time_ns` in "
-                "the first 64 lines");
+    expect_note(
+        gpu->wire.diagnostics, 3,
+        "e_cuda_gpu_mem_time_sum.csv: no header with the columns `name`, `total_time_ns` in "
+        "the first 64 lines");
     assert_int_equal(gpu->wire.kernels.count, 0);
     assert_int_equal(gpu->wire.runtime_calls.count, 1);
     assert_int_equal(gpu->wire.source_csv.count, 1);
     assert_int_equal(gpu->limit_count, 1);
     assert_false(gpu->coverage.has_kernels);
     assert_int_equal(gpu->reports[GPU_REPORT_KERNELS].status, GPU_STATUS_FAILED);
-    assert_text(gpu->reports[GPU_REPORT_MEMORY].reason,
-                "e_cuda_gpu_mem_time_sum.csv: no header with the columns `name`, `total_time_ns` in "
-                "the first 64 lines");
+    assert_text(
+        gpu->reports[GPU_REPORT_MEMORY].reason,
+        "e_cuda_gpu_mem_time_sum.csv: no header with the columns `name`, `total_time_ns` in "
+        "the first 64 lines");
     assert_int_equal(gpu->reports[GPU_REPORT_RUNTIME].status, GPU_STATUS_AVAILABLE);
     assert_int_equal(gpu->reports[GPU_REPORT_RUNTIME].total, 1);
     end(&r);
@@ -460,8 +466,8 @@ static void rows_are_capped_by_file_and_by_time_line(void **state)
     folder_write(&r.at, "2_cuda_gpu_kern_sum.csv", "Name,Total-ns\nlate,1000\n");
     len = (size_t)snprintf(text, sizeof text, "Start,Duration,Name\n");
     for (unsigned i = ROWS; i-- > 0;)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%u,1,n%03u\n",
-                                i < 499 ? i : 499, ROWS - i);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%u,1,n%03u\n", i < 499 ? i : 499,
+                                ROWS - i);
     folder_write(&r.at, TIMELINE, text);
     gpu = read_folder(&r);
     assert_int_equal(gpu->wire.kernels.count, 101);
@@ -516,8 +522,8 @@ static void declared_operations_must_hold(void **state)
         const char *ranges;
         bool is_complete;
     } cases[] = {
-        {"ph/a,0,9,0,9,1,7\n", true},  {"ph/a,0,9,0,9,2,7\n", false}, {"ph/a,0,9,0,9,0,7\n", false},
-        {"ph/a,0,9,0,9,,7\n", true},   {"ph/a,0,9,0,9,5\n", true},
+        {"ph/a,0,9,0,9,1,7\n", true}, {"ph/a,0,9,0,9,2,7\n", false}, {"ph/a,0,9,0,9,0,7\n", false},
+        {"ph/a,0,9,0,9,,7\n", true},  {"ph/a,0,9,0,9,5\n", true},
     };
 
     (void)state;
@@ -616,7 +622,8 @@ static void every_rule_that_does_not_hold_is_one_sentence(void **state)
           ""},
          "the manifest repeats required labels"},
         {{"candle-graph/nsight-capture/1", "r",
-          "\"required_semantic_labels\":[\"ph/b\"],\"gpu_expected_semantic_labels\":[\"ph/a\"]", ""},
+          "\"required_semantic_labels\":[\"ph/b\"],\"gpu_expected_semantic_labels\":[\"ph/a\"]",
+          ""},
          "the required labels of the manifest are not those of the trace"},
         {{"candle-graph/nsight-capture/1", "r",
           "\"required_semantic_labels\":[\"ph/a\"],\"gpu_expected_semantic_labels\":[\"ph/a\"],"
@@ -668,7 +675,8 @@ static void used_files_must_be_declared_and_equal(void **state)
                 "`raw.nsys-rep` has 4 bytes, the manifest declares 3");
     expect_note(gpu->provenance.diagnostics, 1,
                 "the SHA-256 of `raw.nsys-rep` is not the one that the manifest declares");
-    expect_note(gpu->provenance.diagnostics, 2, "the manifest does not declare `d_cuda_api_sum.csv`");
+    expect_note(gpu->provenance.diagnostics, 2,
+                "the manifest does not declare `d_cuda_api_sum.csv`");
     end(&r);
 }
 

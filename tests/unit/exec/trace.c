@@ -70,7 +70,7 @@ static void set(text *self, cg_str from)
 
 static cg_str slice(const text *self)
 {
-    return (cg_str){ self->at, self->len };
+    return (cg_str){self->at, self->len};
 }
 
 static uint64_t line_of(const text *self, size_t at)
@@ -87,7 +87,7 @@ static uint64_t line_of(const text *self, size_t at)
 static void refuse_text(const cg_env *env, const char *problem, cg_str from)
 {
     trace_doc *doc = NULL;
-    cg_err err = { 0 };
+    cg_err err = {0};
     cg_code code;
     text t;
 
@@ -112,7 +112,7 @@ static void refuse_text(const cg_env *env, const char *problem, cg_str from)
 static trace_doc *accept_text(const cg_env *env, cg_str from)
 {
     trace_doc *doc = NULL;
-    cg_err err = { 0 };
+    cg_err err = {0};
     text t;
 
     set(&t, from);
@@ -139,22 +139,22 @@ static void expect_symbol(const trace_doc *doc, sym symbol, const char *want)
 
 static void white_space_of_unicode_around_records_is_trimmed(void **state)
 {
-    static const char *const spaces[] = { " ",
-                                          "\t",
-                                          "\r",
-                                          "\v",
-                                          "\f",
-                                          "\xc2\x85",
-                                          "\xc2\xa0",
-                                          "\xe1\x9a\x80",
-                                          "\xe2\x80\x80",
-                                          "\xe2\x80\x8a",
-                                          "\xe2\x80\xa8",
-                                          "\xe2\x80\xa9",
-                                          "\xe2\x80\xaf",
-                                          "\xe2\x81\x9f",
-                                          "\xe3\x80\x80",
-                                          " \t\xc2\xa0\r" };
+    static const char *const spaces[] = {" ",
+                                         "\t",
+                                         "\r",
+                                         "\v",
+                                         "\f",
+                                         "\xc2\x85",
+                                         "\xc2\xa0",
+                                         "\xe1\x9a\x80",
+                                         "\xe2\x80\x80",
+                                         "\xe2\x80\x8a",
+                                         "\xe2\x80\xa8",
+                                         "\xe2\x80\xa9",
+                                         "\xe2\x80\xaf",
+                                         "\xe2\x81\x9f",
+                                         "\xe3\x80\x80",
+                                         " \t\xc2\xa0\r"};
     char whole[4096];
 
     (void)state;
@@ -266,7 +266,7 @@ static void a_line_is_one_json_object(void **state)
 static void json_goes_127_containers_deep(void **state)
 {
     cg_limits limits;
-    const cg_env env = { .size = sizeof env, .limits = &limits };
+    const cg_env env = {.size = sizeof env, .limits = &limits};
     char whole[8192];
     char inner[1024];
 
@@ -393,16 +393,20 @@ static void unknown_fields_are_ignored_at_every_level(void **state)
 
 static void nulls_and_absences_give_the_defaults(void **state)
 {
+    /* clang-format off */
     trace_doc *doc = ACCEPTED(
         META
         "{'kind':'span_start','id':'s','parent_id':null,'name':'n','start_ns':1,'span_kind':'op',"
-        "'step':null}\n{'kind':'span_end','id':'s'}\n"
+        "'step':null}\n"
+        "{'kind':'span_end','id':'s'}\n"
         "{'kind':'op','span_id':'s','op_name':'o','output':null,'shape':[],'dtype':'?',"
         "'device':'d','duration_ns':2,'output_dense_bytes':null,'input_dense_bytes':0}\n"
         "{'kind':'tensor','span_id':'s','tensor_id':'t','label':null,'shape':[],'dtype':'?',"
-        "'device':'d','dense_bytes':null}\n" MEMORY_AT("3") SAMPLE_AT(
-            "4") "{'kind':'gradient','event_id':'g','root':'r','key':'k','state':'missing','norm':null}\n"
-                 "{'kind':'terminal','outcome':'complete','timestamp_ns':9,'reason':null}\n");
+        "'device':'d','dense_bytes':null}\n"
+        MEMORY_AT("3") SAMPLE_AT("4")
+        "{'kind':'gradient','event_id':'g','root':'r','key':'k','state':'missing','norm':null}\n"
+        "{'kind':'terminal','outcome':'complete','timestamp_ns':9,'reason':null}\n");
+    /* clang-format on */
 
     (void)state;
     assert_int_equal(doc->outcome, OUTCOME_COMPLETE);
@@ -675,9 +679,9 @@ static void the_terminal_is_not_before_the_latest_host_evidence(void **state)
 
 static void spans_are_ordered_bytewise_and_know_their_parents(void **state)
 {
-    static const char *const want[] = { "",   "B",         "a",        "a.b",
-                                        "s",  "s1",        "s10",      "s2",
-                                        "s9", "s\xc3\xa9", "\xc3\xa9", "\xf0\x9f\x98\x80" };
+    static const char *const want[] = {"",   "B",         "a",        "a.b",
+                                       "s",  "s1",        "s10",      "s2",
+                                       "s9", "s\xc3\xa9", "\xc3\xa9", "\xf0\x9f\x98\x80"};
     trace_doc *doc = ACCEPTED(
         META SPAN("s2", "0") CHILD("s9", "s10") SPAN("\xf0\x9f\x98\x80", "0") SPAN("s10", "0")
             CHILD("a", "nobody") SPAN("", "0") CHILD("s1", "") CHILD("s", "s") SPAN("B", "0")
@@ -722,13 +726,18 @@ static void other_rows_keep_the_order_of_the_stream(void **state)
 
 static void the_dense_footprint_is_filled_in_when_it_can_be(void **state)
 {
+    /* clang-format off */
     trace_doc *doc = ACCEPTED(
-        META OP_AT("0", "0") TENSOR("'shape':[2,3]") TENSOR("'shape':[2,3],'dense_bytes':7")
-            TENSOR("'shape':[18446744073709551615,2]") TENSOR(
-                "'shape':[]") "{'kind':'tensor','span_id':'s','tensor_id':'t','dtype':' BF16 ','device':'d',"
-                              "'shape':[3]}\n"
-                              "{'kind':'tensor','span_id':'s','tensor_id':'t','dtype':'q8','device':'d',"
-                              "'shape':[3]}\n" COMPLETE);
+        META OP_AT("0", "0")
+        TENSOR("'shape':[2,3]")
+        TENSOR("'shape':[2,3],'dense_bytes':7")
+        TENSOR("'shape':[18446744073709551615,2]")
+        TENSOR("'shape':[]")
+        "{'kind':'tensor','span_id':'s','tensor_id':'t','dtype':' BF16 ','shape':[3],"
+        "'device':'d'}\n"
+        "{'kind':'tensor','span_id':'s','tensor_id':'t','dtype':'q8','device':'d','shape':[3]}\n"
+        COMPLETE);
+    /* clang-format on */
 
     (void)state;
     assert_true(doc->ops.at[0].has_dense_bytes && doc->ops.at[0].dense_bytes == 8);
@@ -760,8 +769,8 @@ static void shapes_are_kept_whole_even_when_shared(void **state)
 {
     trace_doc *doc = ACCEPTED(META TENSOR("'shape':[2,3]") TENSOR("'shape':[3]") TENSOR(
         "'shape':[2,3]") TENSOR("'shape':[3,2,3]") TENSOR("'shape':[]") COMPLETE);
-    static const uint64_t want[5][3] = { { 2, 3 }, { 3 }, { 2, 3 }, { 3, 2, 3 }, { 0 } };
-    static const size_t ranks[5] = { 2, 1, 2, 3, 0 };
+    static const uint64_t want[5][3] = {{2, 3}, {3}, {2, 3}, {3, 2, 3}, {0}};
+    static const size_t ranks[5] = {2, 1, 2, 3, 0};
 
     (void)state;
     for (size_t i = 0; i < 5; i++) {
@@ -776,19 +785,21 @@ static void shapes_are_kept_whole_even_when_shared(void **state)
 
 /* --- streaming --- */
 
-#define EVERYTHING                                                                                                                        \
-    META SPAN("s2", "5") SPAN("s10", "6") CHILD("\xc3\xa9", "s2") "\r\n" END("s10", "7") OP_AT(                                           \
-        "5",                                                                                                                              \
-        "6") "{'kind':'op','span_id':'s2','op_name':'add','inputs':['a','b'],'output':'c','shape':[2,3],"                                 \
-             "'dtype':'f32','device':'d','duration_ns':1,'timestamp_ns':2,'input_dense_bytes':3}\n" TENSOR(                               \
-                 "'shape':[2,3]") TENSOR("'shape':[4],'label':'\\u00e9'") STATS("l", "[2]", "2",                                          \
-                                                                                "1", "0.5",                                               \
-                                                                                "1e16", "-0.0")                                           \
-                 MEMORY_AT("7") "{'kind':'device_memory','timestamp_ns':8,'device':'d','used_bytes':1,'capacity_bytes':2}\n" INTERVAL_AT( \
-                     "9") "{'kind':'gradient','event_id':'g','root':'w','key':'k','state':'present','norm':0.25}\n"                       \
-                          "{'kind':'edge','edge_kind':'data','from_tensor':'a','to_tensor':'c'}\n"                                        \
-                          "{'kind':'edge','edge_kind':'call','from_span':'s2','to_span':'s10','host_duration_ns':7}\n" FAILED(            \
-                              ",'reason':'why'")
+/* clang-format off */
+#define EVERYTHING                                                                                 \
+    META SPAN("s2", "5") SPAN("s10", "6") CHILD("\xc3\xa9", "s2") "\r\n" END("s10", "7")           \
+    OP_AT("5", "6")                                                                                \
+    "{'kind':'op','span_id':'s2','op_name':'add','inputs':['a','b'],'output':'c','shape':[2,3],"   \
+    "'dtype':'f32','device':'d','duration_ns':1,'timestamp_ns':2,'input_dense_bytes':3}\n"         \
+    TENSOR("'shape':[2,3]") TENSOR("'shape':[4],'label':'\\u00e9'")                                \
+    STATS("l", "[2]", "2", "1", "0.5", "1e16", "-0.0") MEMORY_AT("7")                              \
+    "{'kind':'device_memory','timestamp_ns':8,'device':'d','used_bytes':1,'capacity_bytes':2}\n"   \
+    INTERVAL_AT("9")                                                                               \
+    "{'kind':'gradient','event_id':'g','root':'w','key':'k','state':'present','norm':0.25}\n"      \
+    "{'kind':'edge','edge_kind':'data','from_tensor':'a','to_tensor':'c'}\n"                       \
+    "{'kind':'edge','edge_kind':'call','from_span':'s2','to_span':'s10','host_duration_ns':7}\n"   \
+    FAILED(",'reason':'why'")
+/* clang-format on */
 
 static void add(buf *out, const trace_doc *doc, sym symbol)
 {
@@ -893,7 +904,7 @@ static int64_t pipe_read(void *context, int file, void *to, size_t count)
 
 static void pieces_of_any_size_make_the_same_document(void **state)
 {
-    static const size_t pieces[] = { 1, 2, 3, 7, 64, 4096 };
+    static const size_t pieces[] = {1, 2, 3, 7, 64, 4096};
     trace_doc *whole = ACCEPTED(EVERYTHING);
     heap from;
     buf want;
@@ -908,9 +919,9 @@ static void pieces_of_any_size_make_the_same_document(void **state)
     trace_free(whole);
     set(&t, CG_LIT(EVERYTHING));
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        pipe_end end = { slice(&t), pieces[i], 0, 0 };
-        os_calls calls = { .context = &end, .read = pipe_read };
-        os_file file = { .os = &calls, .handle = 3 };
+        pipe_end end = {slice(&t), pieces[i], 0, 0};
+        os_calls calls = {.context = &end, .read = pipe_read};
+        os_file file = {.os = &calls, .handle = 3};
         trace_doc *doc = NULL;
 
         assert_int_equal(trace_read_open(NULL, &file, &doc, NULL), CG_OK);
@@ -932,11 +943,11 @@ static void a_read_error_ends_the_reading(void **state)
     (void)state;
     set(&t, CG_LIT(EVERYTHING));
     for (size_t k = 1; k < 20; k++) {
-        pipe_end end = { slice(&t), 100, 0, k };
-        os_calls calls = { .context = &end, .read = pipe_read };
-        os_file file = { .os = &calls, .handle = 3 };
+        pipe_end end = {slice(&t), 100, 0, k};
+        os_calls calls = {.context = &end, .read = pipe_read};
+        os_file file = {.os = &calls, .handle = 3};
         trace_doc *doc = NULL;
-        cg_err err = { 0 };
+        cg_err err = {0};
 
         assert_int_equal(trace_read_open(NULL, &file, &doc, &err), CG_NOT_FOUND);
         assert_string_equal(err.problem, "input-unreadable");
@@ -947,7 +958,7 @@ static void a_read_error_ends_the_reading(void **state)
 static void a_file_that_is_not_there_is_named(void **state)
 {
     trace_doc *doc = NULL;
-    cg_err err = { 0 };
+    cg_err err = {0};
 
     (void)state;
     assert_int_equal(trace_read_file(NULL, CG_LIT("tests/no-such-trace.jsonl"), &doc, &err),
@@ -962,7 +973,7 @@ static void a_file_that_is_not_there_is_named(void **state)
 static void refuse_limited(unsigned limit, uint64_t value, cg_str from)
 {
     cg_limits limits;
-    const cg_env env = { .size = sizeof env, .limits = &limits };
+    const cg_env env = {.size = sizeof env, .limits = &limits};
 
     limits_default(&limits);
     limits.value[limit] = value;
@@ -1019,16 +1030,16 @@ static bool stop(void *context, const char *stage, uint64_t done, uint64_t total
 static void a_caller_may_stop_a_long_reading(void **state)
 {
     uint64_t calls = 0;
-    const cg_env env = { .size = sizeof env, .progress = stop, .progress_context = &calls };
+    const cg_env env = {.size = sizeof env, .progress = stop, .progress_context = &calls};
     size_t size = 200000;
     char *blank = malloc(size);
     trace_doc *doc = NULL;
-    cg_err err = { 0 };
+    cg_err err = {0};
 
     (void)state;
     assert_non_null(blank);
     memset(blank, '\n', size);
-    assert_int_equal(trace_read_text(&env, (cg_str){ blank, size }, &doc, &err), CG_INTERRUPTED);
+    assert_int_equal(trace_read_text(&env, (cg_str){blank, size}, &doc, &err), CG_INTERRUPTED);
     assert_null(doc);
     assert_true(calls == 2);
     free(blank);
@@ -1043,9 +1054,9 @@ static void no_memory_is_an_error_and_nothing_is_left_behind(void **state)
     (void)state;
     set(&t, CG_LIT(EVERYTHING));
     for (size_t k = 1;; k++) {
-        failing memory = { .fail_at = k };
+        failing memory = {.fail_at = k};
         trace_doc *doc = NULL;
-        cg_err err = { 0 };
+        cg_err err = {0};
         cg_code code = trace_read_text(failing_env(&memory), slice(&t), &doc, &err);
 
         if (code == CG_OK) {
@@ -1071,9 +1082,9 @@ static void a_refused_trace_leaves_nothing_behind(void **state)
     (void)state;
     set(&t, CG_LIT(EVERYTHING));
     for (size_t len = 0; len < t.len; len++) {
-        failing memory = { 0 };
+        failing memory = {0};
         trace_doc *doc = NULL;
-        cg_code code = trace_read_text(failing_env(&memory), (cg_str){ t.at, len }, &doc, NULL);
+        cg_code code = trace_read_text(failing_env(&memory), (cg_str){t.at, len}, &doc, NULL);
 
         /* Only the last newline can be spared. */
         assert_int_equal(code, len == t.len - 1 ? CG_OK : CG_INPUT);

@@ -34,7 +34,7 @@ static void end(fixture *f)
 static cg_code read_one(fixture *f, const sc_table *table, const char *text)
 {
     yyjson_val *object = NULL;
-    json_fault fault = { 0 };
+    json_fault fault = {0};
 
     buf_clear(&f->text);
     record_text(&f->text, text);
@@ -170,10 +170,9 @@ static void null_is_absent_for_optional_fields_only(void **state)
 
 static void integers_are_whole_and_plain(void **state)
 {
-    static const char *const wrong[] = { "-1",     "-0",   "1.0",
-                                         "0.0",    "1e2",  "'5'",
-                                         "true",   "null", "18446744073709551616",
-                                         "1e-400", "[1]",  "{}" };
+    static const char *const wrong[] = {
+        "-1",     "-0",  "1.0", "0.0", "1e2", "'5'", "true", "null", "18446744073709551616",
+        "1e-400", "[1]", "{}"};
     char text[120];
     fixture f;
 
@@ -334,7 +333,7 @@ static void no_memory_is_an_error_of_its_own(void **state)
 {
     (void)state;
     for (size_t k = 1;; k++) {
-        failing memory = { 0 };
+        failing memory = {0};
         any_record record;
         any_record kept;
         yyjson_val *object = NULL;

@@ -70,7 +70,7 @@ static void put(fixture *f, const char *text)
 
 static void put_space(fixture *f, bool is_odd)
 {
-    static const char *const spaces[] = { " ", "\t", "\r", "  ", "\n", "\xc2\xa0" };
+    static const char *const spaces[] = {" ", "\t", "\r", "  ", "\n", "\xc2\xa0"};
 
     if (is_odd && chance(f, 3))
         put(f, PICK(f, spaces));
@@ -78,25 +78,25 @@ static void put_space(fixture *f, bool is_odd)
 
 static void put_text(fixture *f, bool is_odd)
 {
-    static const char *const exotic[] = { "\\\"",
-                                          "\\\\",
-                                          "\\/",
-                                          "\\n",
-                                          "\\u0000",
-                                          "\\u00e9",
-                                          "\\ud83d\\ude00",
-                                          "\\ud83d",
-                                          "\\x",
-                                          "\xc3\xa9",
-                                          "\xf0\x9f\x98\x80",
-                                          "\xff",
-                                          "\xc2",
-                                          "\x01",
-                                          "\x1f",
-                                          "\x7f",
-                                          "\n",
-                                          "'",
-                                          "\\" };
+    static const char *const exotic[] = {"\\\"",
+                                         "\\\\",
+                                         "\\/",
+                                         "\\n",
+                                         "\\u0000",
+                                         "\\u00e9",
+                                         "\\ud83d\\ude00",
+                                         "\\ud83d",
+                                         "\\x",
+                                         "\xc3\xa9",
+                                         "\xf0\x9f\x98\x80",
+                                         "\xff",
+                                         "\xc2",
+                                         "\x01",
+                                         "\x1f",
+                                         "\x7f",
+                                         "\n",
+                                         "'",
+                                         "\\"};
     uint64_t len = draw(f, chance(f, 20) ? 40 : 9);
 
     buf_byte(&f->line, '"');
@@ -111,35 +111,35 @@ static void put_text(fixture *f, bool is_odd)
 
 static void put_u64(fixture *f, bool is_odd)
 {
-    static const char *const edges[] = { "0",
-                                         "1",
-                                         "9",
-                                         "10",
-                                         "9007199254740991",
-                                         "9007199254740993",
-                                         "4294967296",
-                                         "999999999999999999",
-                                         "1000000000000000000",
-                                         "9999999999999999999" };
-    static const char *const odd[] = { "10000000000000000000",
-                                       "18446744073709551615",
-                                       "18446744073709551616",
-                                       "18446744073709551620",
-                                       "99999999999999999999",
-                                       "00",
-                                       "01",
-                                       "-0",
-                                       "-1",
-                                       "1.0",
-                                       "1e2",
-                                       "\"5\"",
-                                       "null",
-                                       "1.",
-                                       "+1",
-                                       "0x1",
-                                       "",
-                                       "1_0",
-                                       "123456789012345678901234567890" };
+    static const char *const edges[] = {"0",
+                                        "1",
+                                        "9",
+                                        "10",
+                                        "9007199254740991",
+                                        "9007199254740993",
+                                        "4294967296",
+                                        "999999999999999999",
+                                        "1000000000000000000",
+                                        "9999999999999999999"};
+    static const char *const odd[] = {"10000000000000000000",
+                                      "18446744073709551615",
+                                      "18446744073709551616",
+                                      "18446744073709551620",
+                                      "99999999999999999999",
+                                      "00",
+                                      "01",
+                                      "-0",
+                                      "-1",
+                                      "1.0",
+                                      "1e2",
+                                      "\"5\"",
+                                      "null",
+                                      "1.",
+                                      "+1",
+                                      "0x1",
+                                      "",
+                                      "1_0",
+                                      "123456789012345678901234567890"};
     char digits[NUM_U64_ROOM];
 
     if (is_odd && chance(f, 8)) {
@@ -149,7 +149,7 @@ static void put_u64(fixture *f, bool is_odd)
     } else {
         uint64_t value = draw(f, UINT64_MAX) >> draw(f, 53);
 
-        buf_add(&f->line, (cg_str){ digits, num_write_u64(digits, value) });
+        buf_add(&f->line, (cg_str){digits, num_write_u64(digits, value)});
     }
 }
 
@@ -167,55 +167,55 @@ static double draw_double(fixture *f)
 
 static void put_f64(fixture *f, bool is_odd)
 {
-    static const char *const edges[] = { "0",
-                                         "-0",
-                                         "0.0",
-                                         "-0.0",
-                                         "1",
-                                         "-1",
-                                         "0.5",
-                                         "-12.25",
-                                         "0.1",
-                                         "0.3",
-                                         "1.1",
-                                         "100.01",
-                                         "999999999999999",
-                                         "-999999999999999",
-                                         "99999999999999.9",
-                                         "0.99999999999999",
-                                         "0.00000000000001",
-                                         "123456789.012345",
-                                         "7.00000000000000",
-                                         "0.10000000000000" };
-    static const char *const odd[] = { "9999999999999999",
-                                       "0.123456789012345",
-                                       "0.1234567890123456789",
-                                       "9007199254740993.0",
-                                       "1e5",
-                                       "1E5",
-                                       "1e+5",
-                                       "1.5e-3",
-                                       "5e-324",
-                                       "2e-400",
-                                       "1e400",
-                                       "-1e999999",
-                                       "00.5",
-                                       ".5",
-                                       "1.",
-                                       "-",
-                                       "-.5",
-                                       "01",
-                                       "NaN",
-                                       "Infinity",
-                                       "null",
-                                       "\"1\"",
-                                       "1e",
-                                       "1e+",
-                                       "0x1p3",
-                                       "1.5.5",
-                                       "18446744073709551615",
-                                       "18446744073709551616",
-                                       "31.245270191439438" };
+    static const char *const edges[] = {"0",
+                                        "-0",
+                                        "0.0",
+                                        "-0.0",
+                                        "1",
+                                        "-1",
+                                        "0.5",
+                                        "-12.25",
+                                        "0.1",
+                                        "0.3",
+                                        "1.1",
+                                        "100.01",
+                                        "999999999999999",
+                                        "-999999999999999",
+                                        "99999999999999.9",
+                                        "0.99999999999999",
+                                        "0.00000000000001",
+                                        "123456789.012345",
+                                        "7.00000000000000",
+                                        "0.10000000000000"};
+    static const char *const odd[] = {"9999999999999999",
+                                      "0.123456789012345",
+                                      "0.1234567890123456789",
+                                      "9007199254740993.0",
+                                      "1e5",
+                                      "1E5",
+                                      "1e+5",
+                                      "1.5e-3",
+                                      "5e-324",
+                                      "2e-400",
+                                      "1e400",
+                                      "-1e999999",
+                                      "00.5",
+                                      ".5",
+                                      "1.",
+                                      "-",
+                                      "-.5",
+                                      "01",
+                                      "NaN",
+                                      "Infinity",
+                                      "null",
+                                      "\"1\"",
+                                      "1e",
+                                      "1e+",
+                                      "0x1p3",
+                                      "1.5.5",
+                                      "18446744073709551615",
+                                      "18446744073709551616",
+                                      "31.245270191439438"};
     char digits[NUM_F64_ROOM];
 
     if (is_odd && chance(f, 12))
@@ -228,13 +228,13 @@ static void put_f64(fixture *f, bool is_odd)
     else if (chance(f, 20))
         buf_addf(&f->line, "%.17g", draw_double(f));
     else
-        buf_add(&f->line, (cg_str){ digits, num_write_f64(digits, draw_double(f)) });
+        buf_add(&f->line, (cg_str){digits, num_write_f64(digits, draw_double(f))});
 }
 
 static void put_value(fixture *f, const sc_field *field, bool is_odd)
 {
-    static const char *const bools[] = { "true", "false" };
-    static const char *const odd[] = { "null", "{}", "[]", "\"\"", "0", "tru", "True", "[null]" };
+    static const char *const bools[] = {"true", "false"};
+    static const char *const odd[] = {"null", "{}", "[]", "\"\"", "0", "tru", "True", "[null]"};
 
     if (is_odd && chance(f, 3)) {
         put(f, PICK(f, odd));
@@ -491,8 +491,7 @@ static void everything_else_is_left_to_the_json_reader(void **state)
         "{'kind':'span_end',}",
         "{'kind':",
         "{",
-        ""
-    };
+        ""};
     any_record record;
     fixture f;
 
@@ -506,7 +505,7 @@ static void everything_else_is_left_to_the_json_reader(void **state)
 
 static void no_memory_for_a_list_is_a_no(void **state)
 {
-    failing memory = { .fail_at = 1 };
+    failing memory = {.fail_at = 1};
     any_record record;
     heap from;
     arena mem;

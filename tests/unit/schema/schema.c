@@ -37,8 +37,8 @@ static void end(fixture *f)
 static void parse(fixture *f, json_reader *reader, const sc_table *table, cg_str text, void *ret)
 {
     yyjson_val *object = NULL;
-    json_fault fault = { 0 };
-    cg_err err = { 0 };
+    json_fault fault = {0};
+    cg_err err = {0};
 
     if (json_read(reader, text, &object, &fault) != CG_OK)
         fail_msg("%s: %.*s", fault.text, (int)text.len, text.ptr);
@@ -48,7 +48,7 @@ static void parse(fixture *f, json_reader *reader, const sc_table *table, cg_str
 
 static void write(fixture *f, const sc_table *table, const void *record, bool is_sorted)
 {
-    const cg_sink sink = { &f->out, record_sink };
+    const cg_sink sink = {&f->out, record_sink};
     jsonw out;
 
     buf_clear(&f->out);
@@ -66,7 +66,7 @@ static void expect_sorted_keys(yyjson_val *root, size_t count)
     for (size_t i = 0; i < count; i++) {
         yyjson_val *object = root + i;
         yyjson_val *key = yyjson_is_obj(object) ? object + 1 : NULL;
-        cg_str last = { NULL, 0 };
+        cg_str last = {NULL, 0};
 
         for (size_t n = yyjson_is_obj(object) ? unsafe_yyjson_get_len(object) : 0; n > 0; n--) {
             if (last.ptr != NULL)
@@ -138,13 +138,13 @@ static void every_record_survives_both_orders_of_writing(void **state)
 
 static void the_members_alone_are_written_into_an_open_object(void **state)
 {
-    const rec_span_end record = { .id = CG_LIT("s1"), .duration_ns = 7 };
+    const rec_span_end record = {.id = CG_LIT("s1"), .duration_ns = 7};
     fixture f;
     jsonw out;
 
     (void)state;
     begin(&f);
-    assert_int_equal(jw_init(&out, &f.from, (cg_sink){ &f.out, record_sink }, false, false), CG_OK);
+    assert_int_equal(jw_init(&out, &f.from, (cg_sink){&f.out, record_sink}, false, false), CG_OK);
     jw_object(&out);
     jw_key(&out, CG_LIT("before"));
     jw_bool(&out, true);
@@ -157,9 +157,8 @@ static void the_members_alone_are_written_into_an_open_object(void **state)
 
 /* --- rules that no trace record has --- */
 
-static const sc_words color_words = { "color",
-                                      (const cg_str[]){ { "", 0 }, { "red", 3 }, { "blue", 4 } },
-                                      3 };
+static const sc_words color_words = {"color", (const cg_str[]){{"", 0}, {"red", 3}, {"blue", 4}},
+                                     3};
 
 #define INNER_FIELDS(F) F(U64, number, "number", REQUIRED, no_sub)
 SC_STRUCT(INNER_FIELDS, rec_inner)
@@ -177,20 +176,20 @@ SC_STRUCT(INNER_FIELDS, rec_inner)
 SC_STRUCT(RULES_FIELDS, rec_rules)
 
 #define F(type, member, key, rule, sub)                                                            \
-    { { key, sizeof(key) - 1 }, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub },
+    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
 #define RECORD_TYPE rec_inner
-static const sc_field inner_fields[] = { INNER_FIELDS(F) };
+static const sc_field inner_fields[] = {INNER_FIELDS(F)};
 #undef RECORD_TYPE
-static const sc_table table_inner = { "inner", { "", 0 }, inner_fields, 1, sizeof(rec_inner) };
+static const sc_table table_inner = {"inner", {"", 0}, inner_fields, 1, sizeof(rec_inner)};
 #define RECORD_TYPE rec_rules
-static const sc_field rules_fields[] = { RULES_FIELDS(F) };
+static const sc_field rules_fields[] = {RULES_FIELDS(F)};
 #undef RECORD_TYPE
 #undef F
-static const sc_table table_rules = { "rules",
-                                      { "", 0 },
-                                      rules_fields,
-                                      sizeof rules_fields / sizeof rules_fields[0],
-                                      sizeof(rec_rules) };
+static const sc_table table_rules = {"rules",
+                                     {"", 0},
+                                     rules_fields,
+                                     sizeof rules_fields / sizeof rules_fields[0],
+                                     sizeof(rec_rules)};
 
 static void emit_pair(jsonw *out, const void *context)
 {
@@ -202,7 +201,7 @@ static void emit_pair(jsonw *out, const void *context)
 
 static void unset_members_are_null_or_left_out_by_their_rule(void **state)
 {
-    const rec_rules nothing = { 0 };
+    const rec_rules nothing = {0};
     fixture f;
 
     (void)state;
@@ -216,23 +215,23 @@ static void unset_members_are_null_or_left_out_by_their_rule(void **state)
 
 static void set_members_are_written_in_full(void **state)
 {
-    const rec_inner inner = { 5 };
-    const rec_inner rows[] = { { 1 }, { 2 } };
-    const uint64_t numbers[] = { 0, UINT64_MAX };
-    const sc_pair pairs[] = { { CG_LIT("a"), CG_LIT("1") }, { CG_LIT("b"), CG_LIT("") } };
-    const sc_count counts[] = { { CG_LIT("z"), 1 }, { CG_LIT("y"), 2 } };
+    const rec_inner inner = {5};
+    const rec_inner rows[] = {{1}, {2}};
+    const uint64_t numbers[] = {0, UINT64_MAX};
+    const sc_pair pairs[] = {{CG_LIT("a"), CG_LIT("1")}, {CG_LIT("b"), CG_LIT("")}};
+    const sc_count counts[] = {{CG_LIT("z"), 1}, {CG_LIT("y"), 2}};
     const uint64_t streamed = 9;
     const rec_rules record = {
         .text = CG_LIT(""),
-        .count = { 0, true },
-        .ratio = { -0.0, true },
+        .count = {0, true},
+        .ratio = {-0.0, true},
         .color = 2,
         .inner = &inner,
-        .rows = { rows, 2 },
-        .numbers = { numbers, 2 },
-        .map = { pairs, 2 },
-        .counts = { counts, 2 },
-        .stream = { emit_pair, &streamed },
+        .rows = {rows, 2},
+        .numbers = {numbers, 2},
+        .map = {pairs, 2},
+        .counts = {counts, 2},
+        .stream = {emit_pair, &streamed},
     };
     fixture f;
 
@@ -259,8 +258,8 @@ static void words_are_found_by_their_whole_spelling(void **state)
 
 static void a_writer_without_memory_for_the_order_says_so(void **state)
 {
-    const rec_span_end record = { .id = CG_LIT("s1") };
-    failing memory = { .fail_at = 2 }; /* the first is the buffer of the writer */
+    const rec_span_end record = {.id = CG_LIT("s1")};
+    failing memory = {.fail_at = 2}; /* the first is the buffer of the writer */
     heap from;
     heap text;
     buf bytes;
@@ -270,7 +269,7 @@ static void a_writer_without_memory_for_the_order_says_so(void **state)
     heap_init(&from, failing_env(&memory));
     heap_init(&text, NULL);
     buf_init(&bytes, &text, SIZE_MAX);
-    assert_int_equal(jw_init(&out, &from, (cg_sink){ &bytes, record_sink }, false, true), CG_OK);
+    assert_int_equal(jw_init(&out, &from, (cg_sink){&bytes, record_sink}, false, true), CG_OK);
     sc_write(&out, &table_span_end, &record);
     assert_int_equal(jw_finish(&out, NULL), CG_NOMEM);
     buf_free(&bytes);

@@ -7,34 +7,34 @@ static void the_size_of_an_element_is_known_by_name(void **state)
     static const struct {
         const char *name;
         unsigned bytes;
-    } want[] = { { "u8", 1 },
-                 { "i8", 1 },
-                 { "bool", 1 },
-                 { "f8", 1 },
-                 { "u16", 2 },
-                 { "i16", 2 },
-                 { "f16", 2 },
-                 { "bf16", 2 },
-                 { "u32", 4 },
-                 { "i32", 4 },
-                 { "f32", 4 },
-                 { "u64", 8 },
-                 { "i64", 8 },
-                 { "f64", 8 },
-                 { " F32\t", 4 },
-                 { "\xc2\xa0"
-                   "BF16",
-                   2 },
-                 { "Bool", 1 },
-                 { "", 0 },
-                 { " ", 0 },
-                 { "f128", 0 },
-                 { "float", 0 },
-                 { "f3", 0 },
-                 { "f322", 0 },
-                 { "f 32", 0 },
-                 { "q4_0", 0 },
-                 { "f8e4m3", 0 } };
+    } want[] = {{"u8", 1},
+                {"i8", 1},
+                {"bool", 1},
+                {"f8", 1},
+                {"u16", 2},
+                {"i16", 2},
+                {"f16", 2},
+                {"bf16", 2},
+                {"u32", 4},
+                {"i32", 4},
+                {"f32", 4},
+                {"u64", 8},
+                {"i64", 8},
+                {"f64", 8},
+                {" F32\t", 4},
+                {"\xc2\xa0"
+                 "BF16",
+                 2},
+                {"Bool", 1},
+                {"", 0},
+                {" ", 0},
+                {"f128", 0},
+                {"float", 0},
+                {"f3", 0},
+                {"f322", 0},
+                {"f 32", 0},
+                {"q4_0", 0},
+                {"f8e4m3", 0}};
 
     (void)state;
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
@@ -46,17 +46,17 @@ static uint64_t dense(const uint64_t *axes, size_t count, const char *dtype)
 {
     uint64_t bytes = 77;
 
-    assert_true(trace_dense_bytes((sc_u64s){ axes, count }, str_from(dtype), &bytes));
+    assert_true(trace_dense_bytes((sc_u64s){axes, count}, str_from(dtype), &bytes));
     return bytes;
 }
 
 static void the_dense_footprint_saturates(void **state)
 {
-    const uint64_t small[] = { 2, 3 };
-    const uint64_t large[] = { UINT64_C(1) << 32, UINT64_C(1) << 31 };
-    const uint64_t huge[] = { UINT64_MAX, UINT64_MAX };
-    const uint64_t huge_then_zero[] = { UINT64_MAX, UINT64_MAX, 0 };
-    const uint64_t zero_then_huge[] = { 0, UINT64_MAX, UINT64_MAX };
+    const uint64_t small[] = {2, 3};
+    const uint64_t large[] = {UINT64_C(1) << 32, UINT64_C(1) << 31};
+    const uint64_t huge[] = {UINT64_MAX, UINT64_MAX};
+    const uint64_t huge_then_zero[] = {UINT64_MAX, UINT64_MAX, 0};
+    const uint64_t zero_then_huge[] = {0, UINT64_MAX, UINT64_MAX};
     uint64_t bytes = 77;
 
     (void)state;
@@ -67,7 +67,7 @@ static void the_dense_footprint_saturates(void **state)
     assert_true(dense(huge, 2, "u8") == UINT64_MAX);
     assert_true(dense(huge_then_zero, 3, "f32") == 0);
     assert_true(dense(zero_then_huge, 3, "f32") == 0);
-    assert_false(trace_dense_bytes((sc_u64s){ small, 2 }, CG_LIT("q8"), &bytes));
+    assert_false(trace_dense_bytes((sc_u64s){small, 2}, CG_LIT("q8"), &bytes));
     assert_true(bytes == 77);
 }
 

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-static const document_input input = {{"t.jsonl", 7}, {"t.jsonl", 7}};
+static const document_input input = {.requested_path = {"t.jsonl", 7},
+                                     .trace_path = {"t.jsonl", 7}};
 
 /* A document written and read back; `json` is valid until the next one. */
 typedef struct reading {

@@ -1,0 +1,48 @@
+/*
+ * work - what the commands have in common: an environment, a format, where the
+ * document goes, and how a result becomes one line on stderr and an exit status.
+ *
+ *   work_start(&self, io, env, args);
+ *   code = ... write with (cg_sink){&self, work_write} ...
+ *   code = work_finish(&self, code);
+ *   return work_tell(&self, code);
+ */
+#ifndef CG_CLI_WORK_H
+#define CG_CLI_WORK_H
+
+#include "args.h"
+#include "progress.h"
+
+/* What one command works with. */
+typedef struct work {
+    const cli_io *io;
+    const cli_args *args;
+    cg_env env;
+    progress progress;
+    cg_format format;
+    cg_err err;
+    cg_output *output; /* open once the first byte is there */
+    cg_err output_err; /* why it could not be opened */
+} work;
+
+void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args);
+/* Where documents go; `context` is the work. */
+cg_code work_write(void *context, const char *bytes, size_t count);
+/* Commit or drop the file of --output; the code of the whole work. */
+cg_code work_finish(work *self, cg_code code);
+/* Tell `code`, the result of the work; the exit status. */
+int work_tell(work *self, cg_code code);
+/* One line of error. */
+void work_print_error(const cli_io *io, const cg_err *err);
+/* The exit status of a text that went to standard output. */
+int work_said(const cli_io *io, cg_code code);
+
+/* Commands with a file of their own. */
+int run_report(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_view(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_verify(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_compare(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_campaign_status(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_series(const cli_io *io, const cg_env *env, const cli_args *args);
+
+#endif

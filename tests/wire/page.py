@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# ctest: @CLI@
+"""The page of a run: its frame is closed to the outside, its island says what the evidence says.
+
+For every trace of tests/data: one policy with the digests of exactly the script and the style that
+are there, no reference to a network, nothing of the trace outside of the island; the island is
+sorted compact JSON without `<`, `>`, `&`, U+2028 and U+2029, holds viewer/5 and equals evidence/4
+number by number; a second page has the same bytes.
+"""
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(REPO, "tests", "data")
+HOSTILE = ('</script><script>document.title="x"</script>', "<!-- <img src=x onerror=alert(1)>", "a&amp;b",
+           "\u2028\u2029", "__proto__", "\u202eabc", 'quote" onload="x', "javascript:alert(1)")
+
+
+class Failed(Exception):
+    pass
+
+
+def need(fact, text):
+    if not fact:
+        raise Failed(text)
+
+
+def run(cli, *argv):
+    return subprocess.run([cli, *argv], capture_output=True, check=False)
+
+
+def unique(pairs):
+    keys = [key for key, _ in pairs]
+    need(keys == sorted(keys, key=lambda k: k.encode()), "keys are not sorted: %s" % keys)
+    need(len(keys) == len(set(keys)), "a key stands twice: %s" % keys)
+    return dict(pairs)
+
+
+def island_of(page):
+    text = page.decode("utf-8")
+    parts = re.findall(r'<script type="application/json" id="cg-payload">(.*?)</script>', text, re.S)
+    need(len(parts) == 1, "%d islands" % len(parts))
+    island = parts[0]
+    need(not re.search("[<>&\u2028\u2029]", island), "the island is not escaped")
+    bare = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", island)
+    need(not re.search(r"\s", bare), "the island is not compact")
+    return json.loads(island, object_pairs_hook=unique), text.replace(island, "")
+
+
+def source_hash(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def check_frame(frame):
+    style = re.findall(r"<style>(.*?)</style>", frame, re.S)
+    script = re.findall(r"<script>(.*?)</script>", frame, re.S)
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', frame)
+    need(len(style) == len(script) == len(policy) == 1, "style, script and policy stand there once")
+    rules = dict((rule.split()[0], rule.split()[1:]) for rule in policy[0].split(";"))
+    need(rules["default-src"] == ["'none'"], "default-src: %s" % rules["default-src"])
+    need(rules["script-src"] == [source_hash(script[0])], "script-src: %s" % rules["script-src"])
+    need(rules["style-src"] == [source_hash(style[0])], "style-src: %s" % rules["style-src"])
+    need(frame.index("Content-Security-Policy") < frame.index("<style>"), "the policy comes late")
+    need("://" not in frame, "a reference to a network")
+    need(not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function",
+                       script[0]), "the script takes text for code")
+    bare = frame.replace(script[0], "").replace(style[0], "")
+    need(re.findall(r'(?:href|src)="([^"]*)"', bare) == ["data:,", "#main"], "references")
+    need(not re.search(r"\son\w+=|style=", bare), "a handler or style in an attribute")
+    ids = re.findall(r'\bid="([^"]*)"', bare)
+    for view in ("evidence", "trace", "span_costs", "memory", "gpu"):
+        need("tab-" + view in ids and "view-" + view in ids, "the view %s" % view)
+
+
+def node_of(row, short):
+    name = row["name"]
+    total = row["host_total_time_ns"]
+    tail = name.rsplit("::", 1)[-1]
+    want = {key: row.get(key) for key in ("id", "kind", "parent_id", "start_ns", "host_self_time_ns",
+                                          "host_total_time_ns", "allocated_bytes", "peak_live_bytes")}
+    if short:
+        return want
+    want.update({key: row.get(key) for key in ("shape", "dtype", "device", "residual_bytes",
+                                               "dense_bytes")})
+    want.update(label=name, short_label=tail or name, device_timings=row.get("device_timings", []),
+                host_self_ratio=row["host_self_time_ns"] / total if total else 0.0)
+    return want
+
+
+def edge_of(row):
+    source = row.get("from_span", row.get("from_tensor"))
+    target = row.get("to_span", row.get("to_tensor"))
+    want = {"id": source + "->" + target, "from": source, "to": target, "kind": row["kind"],
+            "label": row.get("label")}
+    if row["kind"] == "call":
+        want["host_duration_ns"] = row["host_duration_ns"]
+    return want
+
+
+def same(what, found, want):
+    need(json.dumps(found, sort_keys=True) == json.dumps(want, sort_keys=True),
+         "%s: %s, not %s" % (what, json.dumps(found)[:300], json.dumps(want)[:300]))
+
+
+def check_island(island, evidence):
+    views = island["views"]
+    graph = evidence.get("graph")
+    rows = graph["spans"] if graph else []
+    health = evidence["health"]
+    logical = evidence["memory"].get("logical", {})
+    same("schema", island["schema"], "candle-graph/viewer/5")
+    same("default_view", island["default_view"], "evidence")
+    same("bounded", island["bounded"], None)
+    same("summary", island["summary"], {
+        "entrypoint": evidence["provenance"]["entrypoint"], "phase": evidence["provenance"]["phase"],
+        "outer_wall_time_ns": graph["summary"]["outer_wall_time_ns"] if graph else None,
+        "logical_peak_live_bytes": logical.get("peak", {}).get("live_bytes"),
+        "capture_complete": health["capture_complete"],
+        "structurally_valid": health["structurally_valid"]})
+    nodes = [{k: v for k, v in row.items() if k != "peak_live_bytes_net"}
+             for row in views["trace"]["nodes"]]
+    same("nodes", nodes, [node_of(row, False) for row in rows])
+    for row in views["trace"]["nodes"]:
+        need(row["peak_live_bytes_net"] is None or row["peak_live_bytes_net"] <= row["peak_live_bytes"],
+             "the netted peak of %s" % row["id"])
+    same("edges", views["trace"]["edges"], [edge_of(row) for row in graph["edges"]] if graph else [])
+    costs = sorted(rows, key=lambda row: -row["host_total_time_ns"])
+    same("costs", views["span_costs"], {"items": [
+        dict(node_of(row, True), name=row["name"], device_timings=row.get("device_timings", []),
+             dense_bytes=row.get("dense_bytes")) for row in costs]})
+    tree = []
+    for row in rows:
+        if row["kind"] not in ("op", "tensor"):
+            want = dict(node_of(row, True), name=row["name"],
+                        host_self_ratio=node_of(row, False)["host_self_ratio"])
+            del want["start_ns"]
+            tree.append(want)
+    same("span_tree", island["span_tree"], tree)
+    same("memory", views["memory"], evidence["memory"])
+    shown = views["evidence"]
+    for key in ("provenance", "health", "capabilities", "findings", "facts", "gaps", "timing"):
+        same(key, shown[key], evidence[key])
+    same("tensors", shown["tensors"], graph["tensors"] if graph else [])
+    same("tensor_stats", shown["tensor_stats"], evidence.get("tensor_stats", []))
+    same("gradients", island["gradients"], shown["gradients"])
+    if graph:
+        same("gradients", island["gradients"],
+             [dict(row, norm=row.get("norm")) for row in graph["gradients"]])
+    same("gpu", views["gpu"], dict(
+        evidence["gpu"], correlation_capability=evidence["capabilities"]["gpu_correlation"],
+        provenance_capability=evidence["capabilities"]["provenance_binding"]))
+
+
+def page_of(cli, trace, place):
+    out = os.path.join(place, "page.html")
+    done = run(cli, "view", trace, "--output", out)
+    if done.returncode != 0:
+        return None
+    with open(out, "rb") as file:
+        return file.read()
+
+
+def check_trace(cli, trace, place):
+    page = page_of(cli, trace, place)
+    evidence = run(cli, "import", trace)
+    need((page is not None) == (evidence.returncode == 0), "view and import disagree")
+    if page is None:
+        return False
+    need(page_of(cli, trace, place) == page, "a second page differs")
+    island, frame = island_of(page)
+    check_frame(frame)
+    check_island(island, json.loads(evidence.stdout))
+    return True
+
+
+def hostile(place):
+    """A trace whose every name is an attack."""
+    with open(os.path.join(DATA, "traces", "minimal.jsonl"), encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.strip()]
+    at = 0
+    for line in lines:
+        if "name" in line:
+            line["name"] = HOSTILE[at % len(HOSTILE)] + line["name"]
+            at += 1
+        if line["kind"] == "meta":
+            line["entrypoint"] = HOSTILE[0]
+            line["tags"] = {name: name for name in HOSTILE}
+    path = os.path.join(place, "hostile.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return path
+
+
+def large(place, count):
+    """A trace with `count` spans below the measured one."""
+    with open(os.path.join(DATA, "traces", "minimal.jsonl"), encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.strip()]
+    start = next(line for line in lines if line["kind"] == "span_start" and line.get("measured"))
+    end = next(line for line in lines if line["kind"] == "span_end" and line["id"] == start["id"])
+    at = lines.index(start) + 1
+    more = []
+    for number in range(count):
+        name = "n%06d" % number
+        more.append(dict(start, id=name, name="part::" + name * 4, parent_id=start["id"],
+                         measured=False, kind="span_start", **(
+                             {"span_kind": "function"} if "span_kind" in start else {})))
+        more.append(dict(end, id=name, duration_ns=number % 7, end_ns=None))
+        more[-1] = {k: v for k, v in more[-1].items() if v is not None}
+    path = os.path.join(place, "large.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines[:at] + more + lines[at:])
+    return path
+
+
+def check_large(cli, place):
+    """Beyond 4 MiB the island is an overview that says what it leaves out."""
+    page = page_of(cli, large(place, 40000), place)
+    need(page is not None, "refused")
+    island, frame = island_of(page)
+    check_frame(frame)
+    need(len(page) - len(frame.encode()) <= 4 << 20, "the overview is larger than 4 MiB")
+    lists = {cut["list"]: cut for cut in island["bounded"]["lists"]}
+    nodes = island["views"]["trace"]["nodes"]
+    need(lists["views.trace.nodes"]["displayed"] == len(nodes) > 100, "the cut of the nodes")
+    need(lists["views.trace.nodes"]["total"] > 40000, "how many nodes there are")
+    need(lists["views.trace.edges"]["displayed"] == len(island["views"]["trace"]["edges"]), "edges")
+    need(lists["span_tree"]["displayed"] == len(island["span_tree"]), "the tree")
+    here = {node["id"] for node in nodes}
+    need(all(edge["from"] in here and edge["to"] in here
+             for edge in island["views"]["trace"]["edges"]), "an edge without its node")
+
+
+def main():
+    cli = sys.argv[1]
+    count = failed = 0
+    with tempfile.TemporaryDirectory() as place:
+        if b"CG_VIEWER=OFF" in run(cli, "view", "x", "--output", "y").stderr:
+            print("skipped: built without the viewer")
+            return 77  # as a test without CG_FIXTURES does
+        traces = [os.path.join(DATA, folder, name) for folder in ("traces", "invalid")
+                  for name in sorted(os.listdir(os.path.join(DATA, folder)))
+                  if name.endswith(".jsonl")]
+        work = [(path, lambda path=path: check_trace(cli, path, place))
+                for path in traces + [hostile(place)]]
+        work.append(("more than 4 MiB", lambda: check_large(cli, place)))
+        for path, check in work:
+            try:
+                count += check() is not False
+            except (Failed, KeyError, ValueError) as error:
+                failed += 1
+                print("%s: %s: %s" % (os.path.basename(path), type(error).__name__, error))
+    print("%d pages, %d wrong" % (count, failed))
+    return 1 if failed or count < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
