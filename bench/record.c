@@ -1,0 +1,367 @@
+/*
+ * record - what recording costs, against bare reads of the counter the recorder uses.
+ *
+ * One line per promise: `name value unit budget verdict`. Figures are CPU time: of the recording
+ * thread around the loop, and of the whole process with all flushing (not finish, which has its own
+ * line). Everything is kept in the spool. Each figure is the median of several rounds, every round
+ * being paired with reads of its own, since the machine is rarely alone with us.
+ *
+ * usage: bench_record [EVENTS] [ROUNDS] [RING_BYTES]
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "candlegraph/record.h"
+#include "record/clock.h"
+
+#define ROUNDS_MOST  31
+#define SLICES       40
+#define THREADS_MOST 2
+
+enum kind { SPANS, OPS, TENSORS, SCALARS, TEXT_IDS, KINDS };
+
+static const char *const kind_names[KINDS] = {"span", "op", "tensor", "scalar", "tensor_text_id"};
+
+static unsigned long event_count = 400000;
+static unsigned round_count = 9;
+static unsigned ring_bytes;
+static char path[256];
+static int failed;
+
+static double cpu_ns(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double median(double *values, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        for (unsigned j = i; j > 0 && values[j - 1] > values[j]; j--) {
+            double moved = values[j];
+
+            values[j] = values[j - 1];
+            values[j - 1] = moved;
+        }
+    }
+    return values[count / 2];
+}
+
+static void promise(const char *name, double value, const char *unit, double budget, bool is_least)
+{
+    bool is_kept = is_least ? value >= budget : value <= budget;
+
+    printf("%-34s %8.2f %-10s %s%.2f %s\n", name, value, unit, is_least ? ">=" : "<=", budget,
+           is_kept ? "ok" : "BROKEN");
+    failed |= !is_kept;
+}
+
+static void fact(const char *name, double value, const char *unit)
+{
+    printf("%-34s %8.2f %-10s - -\n", name, value, unit);
+}
+
+/* --- the loops --- */
+
+typedef struct worker {
+    cg_record *session;
+    enum kind kind;
+    double record_ns; /* per event, of this thread */
+    double read_ns;   /* per read */
+    double ratio;     /* of both, not yet per number of reads */
+    double all_reads_ns;
+    pthread_t thread;
+    pthread_barrier_t *begin;
+} worker;
+
+static void record(const worker *self, unsigned long events)
+{
+    static const uint64_t shape[2] = {32, 64};
+    cg_record *session = self->session;
+    cg_record_span root = cg_record_root(session);
+    cg_record_name name = cg_record_intern(session, "layer/weight");
+    cg_record_layout layout = cg_record_intern_layout(session, "f32", "cpu", shape, 2);
+    cg_record_id inputs[2] = {11, 12};
+    cg_record_op_args op = {.size = sizeof op,
+                            .name = name,
+                            .layout = layout,
+                            .input_count = 2,
+                            .inputs = inputs,
+                            .output = 13,
+                            .input_dense_bytes = 64};
+    cg_record_tensor_args tensor = {
+        .size = sizeof tensor, .label = name, .id = 1, .layout = layout};
+
+    switch (self->kind) {
+    case SPANS:
+        for (unsigned long i = 0; i < events; i++) {
+            cg_record_span_end(session, cg_record_span_begin(session, name, CG_RECORD_FUNCTION));
+        }
+        break;
+    case OPS:
+        for (unsigned long i = 0; i < events; i++) {
+            op.output = i + 1;
+            op.duration_ns = i & 15;
+            cg_record_op(session, root, &op);
+        }
+        break;
+    case TENSORS:
+        for (unsigned long i = 0; i < events; i++) {
+            tensor.id = i + 1;
+            cg_record_tensor(session, root, &tensor);
+        }
+        break;
+    case SCALARS:
+        for (unsigned long i = 0; i < events; i++) {
+            cg_record_scalar(session, root, name, (double)i);
+        }
+        break;
+    case TEXT_IDS:
+        for (unsigned long i = 0; i < events; i++) {
+            tensor.id = cg_record_text_id(session, (i & 1) != 0 ? "TensorId(17)" : "TensorId(18)");
+            cg_record_tensor(session, root, &tensor);
+        }
+        break;
+    case KINDS: break;
+    }
+}
+
+/* Thread CPU of `count` bare reads. */
+static double read_time(unsigned long count)
+{
+    enum clock_kind clock = clock_choose();
+    volatile uint64_t kept = 0;
+    double start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    for (unsigned long i = 0; i < count; i++) {
+        kept = clock_read(clock);
+    }
+    (void)kept;
+    return cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+static double read_cost(void)
+{
+    return read_time(event_count) / (double)event_count;
+}
+
+static void *work(void *argument)
+{
+    worker *self = argument;
+
+    cg_record_intern(self->session, "first"); /* the ring is made before the loop */
+    pthread_barrier_wait(self->begin);
+    /*
+     * In slices, reads and records by turns: what disturbs one slice (another program on the
+     * core, a slower clock) disturbs both, and the median slice is a quiet one.
+     */
+    double ratios[SLICES];
+    double records[SLICES];
+    double reads[SLICES];
+    unsigned long events = event_count / SLICES;
+    for (unsigned i = 0; i < SLICES; i++) {
+        double read = read_time(events);
+        double start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        record(self, events);
+        records[i] = (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start) / (double)events;
+        reads[i] = read / (double)events;
+        ratios[i] = records[i] / reads[i];
+        self->all_reads_ns += read;
+    }
+    self->ratio = median(ratios, SLICES);
+    self->record_ns = median(records, SLICES);
+    self->read_ns = median(reads, SLICES);
+    return NULL;
+}
+
+typedef struct figures {
+    double thread_ratio, process_ratio, event_ns, process_ns, finish_rate, kept_bytes;
+} figures;
+
+/* One session, `threads` threads, all flushed. */
+static figures run_once(enum kind kind, unsigned threads, unsigned reads)
+{
+    cg_record_run run;
+    cg_record_options options = {.size = sizeof options, .ring_bytes = ring_bytes};
+    cg_record_result result = {.size = sizeof result};
+    cg_record *session = NULL;
+    cg_err err = {0};
+    figures ret = {0};
+    worker workers[THREADS_MOST];
+    pthread_barrier_t begin;
+
+    cg_record_run_training(&run, "bench::record", 1, "cpu");
+    if (cg_record_open(path, &run, &options, &session, &err) != CG_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    pthread_barrier_init(&begin, NULL, threads);
+    double start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    for (unsigned i = 0; i < threads; i++) {
+        workers[i] = (worker){.session = session, .kind = kind, .begin = &begin};
+        if (i + 1 < threads) {
+            pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+        }
+    }
+    work(&workers[threads - 1]);
+    for (unsigned i = 0; i + 1 < threads; i++) {
+        pthread_join(workers[i].thread, NULL);
+    }
+    cg_record_flush(session, NULL);
+    double process = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
+    double thread_ratio = 0;
+    double read = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        read += workers[i].read_ns / threads;
+        ret.event_ns += workers[i].record_ns / threads;
+        thread_ratio += workers[i].ratio / reads / threads;
+        process -= workers[i].all_reads_ns;
+    }
+    ret.thread_ratio = thread_ratio;
+    ret.process_ns = process / (double)event_count / threads;
+    ret.process_ratio = ret.process_ns / read / reads;
+    start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (cg_record_finish(session, &result, &err) != CG_OK || !result.is_complete ||
+        result.dropped + result.refused != 0) {
+        fprintf(stderr, "finish: %s\n", err.text);
+        exit(1);
+    }
+    ret.finish_rate = (double)result.records / (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e3;
+    unlink(path);
+    pthread_barrier_destroy(&begin);
+    return ret;
+}
+
+static double measure(enum kind kind, unsigned threads, double thread_budget, double process_budget)
+{
+    double thread[ROUNDS_MOST];
+    double process[ROUNDS_MOST];
+    double event[ROUNDS_MOST];
+    double whole[ROUNDS_MOST];
+    double finish[ROUNDS_MOST];
+    char name[64];
+
+    for (unsigned i = 0; i < round_count; i++) {
+        figures once = run_once(kind, threads, kind == SPANS ? 2 : 1);
+
+        thread[i] = once.thread_ratio;
+        process[i] = once.process_ratio;
+        event[i] = once.event_ns;
+        whole[i] = once.process_ns;
+        finish[i] = once.finish_rate;
+    }
+    const char *plural = threads > 1 ? "_2_threads" : "";
+    snprintf(name, sizeof name, "%s%s.thread", kind_names[kind], plural);
+    if (thread_budget > 0) {
+        promise(name, median(thread, round_count), "reads", thread_budget, false);
+        snprintf(name, sizeof name, "%s%s.process", kind_names[kind], plural);
+        promise(name, median(process, round_count), "reads", process_budget, false);
+    }
+    double ns = median(event, round_count);
+    snprintf(name, sizeof name, "%s%s.thread_ns", kind_names[kind], plural);
+    fact(name, ns, "ns");
+    snprintf(name, sizeof name, "%s%s.process_ns", kind_names[kind], plural);
+    fact(name, median(whole, round_count), "ns");
+    if (threads == 1 && kind != TEXT_IDS) {
+        snprintf(name, sizeof name, "%s.finish", kind_names[kind]);
+        promise(name, median(finish, round_count), "Mevents/s", 5, true);
+    }
+    return ns;
+}
+
+/* --- off --- */
+
+static double measure_gate(bool is_null_session)
+{
+    double figure[ROUNDS_MOST];
+    cg_record *volatile where = NULL;
+    volatile uint64_t selected = 77;
+
+    for (unsigned round = 0; round < round_count; round++) {
+        cg_record_selector selector = {selected};
+        cg_record *session = where;
+        unsigned long hits = 0;
+        double start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        for (unsigned long i = 0; i < 10 * event_count; i++) {
+            if (is_null_session) {
+                cg_record_span span = cg_record_span_begin(session, 1, CG_RECORD_FUNCTION);
+
+                cg_record_span_end(session, span);
+                __asm__ volatile("" : "+r"(session));
+            } else {
+                uint64_t step = i + 1000;
+
+                __asm__ volatile("" : "+r"(step));
+                hits += cg_record_selected(&selector, step);
+            }
+        }
+        figure[round] = (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start) / (double)(10 * event_count);
+        selected += hits;
+    }
+    return median(figure, round_count);
+}
+
+/* The figure a trace carries, read back from one. */
+static double calibrated_span_ns(void)
+{
+    cg_record_run run;
+    cg_record *session = NULL;
+    char line[4096] = "";
+    double value = 0;
+
+    cg_record_run_training(&run, "bench::record", 1, "cpu");
+    if (cg_record_open(path, &run, NULL, &session, NULL) == CG_OK) {
+        cg_record_finish(session, NULL, NULL);
+        FILE *file = fopen(path, "r");
+        if (file != NULL && fgets(line, sizeof line, file) != NULL) {
+            const char *at = strstr(line, "\"span_ns\":");
+
+            value = at != NULL ? strtod(at + 10, NULL) : 0;
+        }
+        if (file != NULL) {
+            fclose(file);
+        }
+        unlink(path);
+    }
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = getenv("TMPDIR");
+
+    event_count = argc > 1 ? strtoul(argv[1], NULL, 10) : event_count;
+    round_count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : round_count;
+    ring_bytes = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    if (event_count == 0 || round_count == 0 || round_count > ROUNDS_MOST) {
+        fprintf(stderr, "usage: bench_record [EVENTS] [ROUNDS up to %d] [RING_BYTES]\n",
+                ROUNDS_MOST);
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/bench-record-%ld.jsonl", folder != NULL ? folder : "/tmp",
+             (long)getpid());
+    promise("gate.selector", measure_gate(false), "ns", 1, false);
+    promise("gate.no_session", measure_gate(true), "ns", 1, false);
+    fact("counter.read", read_cost(), "ns");
+    double span = measure(SPANS, 1, 1.3, 2.5);
+    measure(OPS, 1, 1.5, 4);
+    measure(TENSORS, 1, 1.5, 4);
+    measure(SCALARS, 1, 1.5, 4);
+    measure(SPANS, 2, 1.3, 2.5);
+    measure(OPS, 2, 1.5, 4);
+    measure(TENSORS, 2, 1.5, 4);
+    measure(SCALARS, 2, 1.5, 4);
+    measure(TEXT_IDS, 1, 0, 0);
+    double told = calibrated_span_ns();
+    promise("calibration.off_by", (told > span ? told - span : span - told) / span * 100, "percent",
+            30, false);
+    return failed;
+}
