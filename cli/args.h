@@ -23,12 +23,12 @@ enum option {
 };
 
 /* Sets of commands. */
-#define IN(name)     (UINT32_C(1) << COMMAND_##name)
-#define IN_ALL       UINT32_MAX
-#define IN_COHORTS   (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
+#define IN(name)   (UINT32_C(1) << COMMAND_##name)
+#define IN_ALL     UINT32_MAX
+#define IN_COHORTS (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
 #define IN_DOCUMENTS                                                                               \
-    (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) | IN(VERIFY) | \
-     IN_COHORTS)
+    (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) |             \
+     IN(VERIFY) | IN_COHORTS)
 
 enum status { STATUS_READY, STATUS_PLANNED, STATUS_HIDDEN };
 enum plane { PLANE_EXECUTION, PLANE_STATIC, PLANE_BOTH, PLANE_LOCAL };

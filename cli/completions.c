@@ -55,7 +55,8 @@ cg_code help_write_bash(cg_sink sink)
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_rows[i];
 
-        if (row->status != STATUS_READY || row->type == VALUE_FLAG)
+        /* What may have a value has it behind `=`, in the same word. */
+        if (row->status != STATUS_READY || row->type == VALUE_FLAG || row->type == VALUE_MAYBE)
             continue;
         print_format(&out, "    --%s%s%c) ", row->word, row->letter != '\0' ? "|-" : "",
                      row->letter != '\0' ? row->letter : ' ');
@@ -108,15 +109,18 @@ static void zsh_text(printer *out, const char *text)
 
 static void zsh_option(printer *out, const option_row *row)
 {
-    print_format(out, " \\\n            '%s--%s%s[", row->type == VALUE_CEILING || row->type == VALUE_FILES ? "*" : "",
-                 row->word, row->value != NULL ? "=" : "");
+    print_format(out, " \\\n            '%s--%s%s[",
+                 row->type == VALUE_CEILING || row->type == VALUE_FILES ? "*" : "", row->word,
+                 row->type == VALUE_MAYBE ? ""
+                 : row->value != NULL     ? "="
+                                          : "");
     zsh_text(out, row->about);
     print_text(out, "]");
     if (row->type == VALUE_FILE || row->type == VALUE_FILES)
         print_format(out, ":%s:_files", row->value);
-    else if (row->words != NULL)
+    else if (row->words != NULL && row->type != VALUE_MAYBE)
         print_format(out, ":%s:(%s)", row->type == VALUE_CEILING ? "NAME" : row->value, row->words);
-    else if (row->value != NULL)
+    else if (row->value != NULL && row->type != VALUE_MAYBE)
         print_format(out, ":%s: ", row->value);
     print_text(out, "'");
 }
@@ -207,9 +211,9 @@ cg_code help_write_fish(cg_sink sink)
             print_format(&out, " -s %c", row->letter);
         if (row->type == VALUE_FILE || row->type == VALUE_FILES)
             print_text(&out, " -r -F");
-        else if (row->words != NULL)
+        else if (row->words != NULL && row->type != VALUE_MAYBE)
             print_format(&out, " -x -a '%s'", row->words);
-        else if (row->type != VALUE_FLAG)
+        else if (row->type != VALUE_FLAG && row->type != VALUE_MAYBE)
             print_text(&out, " -x");
         print_text(&out, " -d ");
         quoted(&out, row->about);

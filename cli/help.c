@@ -38,10 +38,13 @@ static void options(printer *out, uint32_t in, bool only_shared)
 
         if (row->status != STATUS_READY || (row->in & in) == 0 || (only_shared && !is_shared))
             continue;
-        (void)snprintf(head, sizeof head, "%c%c%s--%s%s%s", row->letter != '\0' ? '-' : ' ',
+        (void)snprintf(head, sizeof head, "%c%c%s--%s%s%s%s", row->letter != '\0' ? '-' : ' ',
                        row->letter != '\0' ? row->letter : ' ', row->letter != '\0' ? ", " : "  ",
-                       row->word, row->value != NULL ? " " : "",
-                       row->value != NULL ? row->value : "");
+                       row->word,
+                       row->value == NULL         ? ""
+                       : row->type == VALUE_MAYBE ? "[="
+                                                  : " ",
+                       row->value != NULL ? row->value : "", row->type == VALUE_MAYBE ? "]" : "");
         print_format(out, "  %-26s %s\n", head, row->about);
     }
 }

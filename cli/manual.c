@@ -60,7 +60,9 @@ static void options(printer *out, uint32_t in)
         print_text(out, "\\-\\-");
         roff(out, row->word);
         print_text(out, "\\fR");
-        if (row->value != NULL)
+        if (row->type == VALUE_MAYBE)
+            print_format(out, "[=\\fI%s\\fR]", row->value);
+        else if (row->value != NULL)
             print_format(out, " \\fI%s\\fR", row->value);
         print_text(out, "\n");
         roff(out, row->about);

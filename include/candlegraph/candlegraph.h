@@ -268,8 +268,8 @@ CG_API cg_code cg_write_publication(const cg_publication *publication, const cg_
                                     cg_sink sink, cg_err *reterr) CG_MUST;
 
 typedef struct cg_publication_facts {
-    uint32_t size;              /* set by the caller */
-    bool is_already_published;  /* nothing was written */
+    uint32_t size;             /* set by the caller */
+    bool is_already_published; /* nothing was written */
     cg_str bundle_path, run_id, manifest_sha256;
     uint64_t file_count, byte_count;
 } cg_publication_facts;
@@ -346,8 +346,8 @@ typedef struct cg_compare_request {
 
 typedef struct cg_comparison cg_comparison;
 
-CG_API cg_code cg_compare(const cg_env *env, const cg_compare_request *request,
-                          cg_comparison **ret, cg_err *reterr) CG_MUST;
+CG_API cg_code cg_compare(const cg_env *env, const cg_compare_request *request, cg_comparison **ret,
+                          cg_err *reterr) CG_MUST;
 CG_API void cg_comparison_free(cg_comparison *comparison);
 /* candle-graph/comparison/6 */
 CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_format *format,
@@ -392,8 +392,8 @@ typedef struct cg_series_request {
     const char *manifest;       /* a campaign whose captures are all published, or NULL */
     const char *const *bundles; /* without a manifest */
     size_t bundle_count;
-    cg_str label_prefix;        /* of labels and of `root/key`; absent = all */
-    bool has_growth;            /* JSON: also bytes that stay, and which spans grow */
+    cg_str label_prefix; /* of labels and of `root/key`; absent = all */
+    bool has_growth;     /* JSON: also bytes that stay, and which spans grow */
 } cg_series_request;
 
 /* candle-graph/series/1: times, statistics and gradients by captured step. */

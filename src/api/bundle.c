@@ -36,20 +36,6 @@ static void *new_object(const cg_env *env, heap *ret_heap, size_t size, cg_err *
     return self;
 }
 
-static bool wants_text(const cg_format *format)
-{
-    return format != NULL && format->kind == CG_FORMAT_TEXT;
-}
-
-static text_style style_for(const cg_format *format)
-{
-    return (text_style){.has_color = format->has_color,
-                        .width = format->width == 0   ? 100
-                                 : format->width < 60 ? 60
-                                                      : format->width,
-                        .rows = 20};
-}
-
 /* --- verify --- */
 
 static cg_code keep_texts(const sc_strs *from, arena *mem, sc_strs *ret, cg_err *reterr)
@@ -139,9 +125,7 @@ cg_code cg_write_verification(const cg_verification *self, const cg_format *form
 {
     heap memory = self->heap;
 
-    if (wants_text(format)) {
-        text_style style = style_for(format);
-
+    if (caller_wants_text(format, &style)) {
         return verification_text(&memory, &self->about, &style, sink, reterr);
     }
     return verification_write(&memory, &self->about, sink, reterr);
@@ -227,9 +211,7 @@ cg_code cg_write_publication(const cg_publication *self, const cg_format *format
 {
     heap memory = self->heap;
 
-    if (wants_text(format)) {
-        text_style style = style_for(format);
-
+    if (caller_wants_text(format, &style)) {
         return publication_text(&memory, &self->about, &style, sink, reterr);
     }
     return publication_write(&memory, &self->about, sink, reterr);

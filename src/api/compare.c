@@ -19,28 +19,6 @@ X(FASTER, 2)
 X(SLOWER, 3)
 #undef X
 
-static text_style style_of(const cg_format *format)
-{
-    text_style style = {
-        .has_color = format->has_color,
-        .width = format->width,
-        .rows = format->rows,
-    };
-
-    if (style.width == 0)
-        style.width = 100;
-    if (style.width < 60)
-        style.width = 60;
-    if (style.rows == 0)
-        style.rows = 20;
-    return style;
-}
-
-static bool is_text(const cg_format *format)
-{
-    return format != NULL && format->kind == CG_FORMAT_TEXT;
-}
-
 /* --- compare --- */
 
 static cg_code add_cohort(comparison *to, unsigned cohort, const char *const *paths, size_t count,
@@ -119,9 +97,7 @@ void cg_comparison_free(cg_comparison *handle)
 cg_code cg_write_comparison(const cg_comparison *handle, const cg_format *format, cg_sink sink,
                             cg_err *reterr)
 {
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_comparison(handle->of, &style, sink, reterr);
     }
     return document_comparison(handle->of, sink, reterr);
@@ -180,9 +156,7 @@ cg_code cg_write_compare_plan(const cg_env *env, uint64_t pairs, const cg_format
         return cg_fail(reterr, PROBLEM_USAGE, "a plan has %d to %d pairs, not %llu",
                        COMPARISON_FEWEST_RUNS, PLAN_MOST_PAIRS, (unsigned long long)pairs);
     heap_init(&room, env);
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_plan(&room, pairs, &style, sink, reterr);
     }
     return document_plan(&room, pairs, sink, reterr);
@@ -198,9 +172,7 @@ cg_code cg_write_campaign_status(const cg_env *env, const char *path, const cg_f
 
     CG_TRY(campaign_read(env, str_from(path), &of, reterr));
     code = campaign_examine_all(of, reterr);
-    if (code == CG_OK && is_text(format)) {
-        text_style style = style_of(format);
-
+    if (code == CG_OK && caller_wants_text(format, &style)) {
         code = text_campaign(of, &style, sink, reterr);
     } else if (code == CG_OK) {
         code = document_campaign(of, sink, reterr);
@@ -233,9 +205,7 @@ cg_code cg_write_series(const cg_env *env, const cg_series_request *request,
         return cg_fail(reterr, PROBLEM_USAGE, "a series needs a manifest or bundles");
     CG_TRY(series_new(env, request->label_prefix, &of, reterr));
     code = fill_series(of, request, reterr);
-    if (code == CG_OK && is_text(format)) {
-        text_style style = style_of(format);
-
+    if (code == CG_OK && caller_wants_text(format, &style)) {
         code = text_series(of, &style, sink, reterr);
     } else if (code == CG_OK) {
         code = document_series(of, request->has_growth, sink, reterr);

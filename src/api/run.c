@@ -366,31 +366,10 @@ cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const ch
 
 /* --- documents --- */
 
-static text_style style_of(const cg_format *format)
-{
-    text_style style = {
-        .has_color = format->has_color, .width = format->width, .rows = format->rows};
-
-    if (style.width == 0)
-        style.width = 100;
-    if (style.width < 60)
-        style.width = 60;
-    if (style.rows == 0)
-        style.rows = 20;
-    return style;
-}
-
-static bool is_text(const cg_format *format)
-{
-    return format != NULL && format->kind == CG_FORMAT_TEXT;
-}
-
 cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
     CG_TRY(check_parts(run, PARTS_ALL, reterr));
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_evidence(run->evidence, &run->input, &style, sink, reterr);
     }
     return document_evidence(run->evidence, sink, reterr);
@@ -399,9 +378,7 @@ cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink si
 cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
     CG_TRY(check_parts(run, PARTS_SUMMARY, reterr));
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_summary(run->evidence, &run->input, &style, sink, reterr);
     }
     return document_summary(run->evidence, &run->input, sink, reterr);
@@ -413,9 +390,7 @@ cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink si
     uint32_t counted = run->difference.lengths & PART(GRAPH_SPANS);
 
     CG_TRY(check_parts(run, PARTS_SUMMARY | counted, reterr));
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_overview(run->evidence, &run->input, &style, sink, reterr);
     }
     return document_overview(run->evidence, &run->input, sink, reterr);
@@ -485,9 +460,7 @@ cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format
         return cg_fail(reterr, PROBLEM_USAGE, "query kind %u does not exist",
                        (unsigned)query->kind);
     CG_TRY(check_parts(run, parts_of_query(query->kind), reterr));
-    if (is_text(format)) {
-        text_style style = style_of(format);
-
+    if (caller_wants_text(format, &style)) {
         return text_query(run->evidence, &run->input, &question, &style, sink, reterr);
     }
     return document_query_write(run->evidence, &run->input, &question, sink, reterr);
@@ -509,9 +482,7 @@ cg_code cg_write_protocol(const cg_env *env, const cg_command_row *commands, siz
     } else {
         for (size_t i = 0; i < count; i++)
             rows[i] = (document_command){str_from(commands[i].name), str_from(commands[i].about)};
-        if (is_text(format)) {
-            text_style style = style_of(format);
-
+        if (caller_wants_text(format, &style)) {
             code = text_protocol(&memory, rows, count, &style, sink, reterr);
         } else {
             code = document_protocol(&memory, rows, count, sink, reterr);

@@ -218,7 +218,7 @@ static sym new_symbol(intern *self, cg_str text, uint32_t hash)
     return symbol;
 }
 
-/* The page of a number, made if need be: NULL is out of memory, refused_page means "use the hash". */
+/* The page of a number, made if need be: NULL is out of memory, refused_page is "use the hash". */
 static sym *take_page(intern *self, intern_family *family, uint32_t number)
 {
     size_t at = number >> PAGE_BITS;

@@ -75,7 +75,7 @@ static INLINE bool take_text(cursor *at, cg_str *ret)
         uint64_t marks = special_bytes(load_word(p));
 
         if (marks != 0) {
-            /* Only the first mark is certain: the subtraction may borrow from the bytes above it. */
+            /* Only the first mark is certain: the subtraction may borrow from bytes above. */
             p += first_mark(marks);
             if (*p != '"')
                 return false;

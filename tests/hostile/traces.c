@@ -60,6 +60,31 @@ typedef struct verdict {
 
 static unsigned inputs_read;
 
+static cg_code count_bytes(void *context, const char *bytes, size_t count)
+{
+    uint64_t *total = context;
+
+    (void)bytes;
+    *total += count;
+    return CG_OK;
+}
+
+/* What can be read can be shown, in a time that fits its size. */
+static void expect_documents(const char *name, const cg_run *run)
+{
+    const cg_format json = {.size = sizeof json, .kind = CG_FORMAT_JSON};
+    const cg_format text = {.size = sizeof text, .kind = CG_FORMAT_TEXT};
+    uint64_t total = 0;
+    const cg_sink sink = {&total, count_bytes};
+    cg_err err = {0};
+
+    if (cg_write_evidence(run, &json, sink, &err) != CG_OK ||
+        cg_write_summary(run, &text, sink, &err) != CG_OK ||
+        cg_write_overview(run, &text, sink, &err) != CG_OK)
+        fail_msg("%s: is read, but not shown: %s", name, err.text);
+    assert_true(total > 0);
+}
+
 static void expect_with(const cg_env *env, const char *name, cg_str text, verdict want)
 {
     cg_err err = {0};
@@ -86,6 +111,7 @@ static void expect_with(const cg_env *env, const char *name, cg_str text, verdic
         fail_msg("%s: structurally %s", name, facts.is_structurally_valid ? "valid" : "invalid");
     if (want.issue != NULL && !has_issue(run, want.issue))
         fail_msg("%s: without the issue %s", name, want.issue);
+    expect_documents(name, run);
     cg_run_free(run);
 }
 
@@ -730,6 +756,27 @@ static void many_live_storages_below_a_deep_chain(void **state)
     buf_free(&text);
 }
 
+/* Each with a storage that is gone before the next one comes. */
+static void many_devices_one_after_another(void **state)
+{
+    enum { COUNT = 400000 };
+    buf text;
+
+    (void)state;
+    buf_init(&text, &plain, SIZE_MAX);
+    add(&text, meta);
+    add(&text, root);
+    for (unsigned i = 0; i < 2 * COUNT; i++)
+        buf_addf(&text,
+                 "{\"kind\":\"memory\",\"timestamp_ns\":%u,\"storage_id\":\"m\","
+                 "\"tensor_id\":\"t\",\"span_id\":\"s0\",\"device\":\"d%u\","
+                 "\"bytes\":8,\"action\":\"%s\",\"dtype\":\"u8\"}\n",
+                 i, i / 2, i % 2 == 0 ? "alloc" : "free");
+    add(&text, terminal);
+    expect("devices", &text, (verdict){NULL, 0, NULL});
+    buf_free(&text);
+}
+
 static void a_million_faults(void **state)
 {
     buf text;
@@ -769,6 +816,7 @@ int main(void)
         cmocka_unit_test(a_million_overlapping_intervals),
         cmocka_unit_test(storages_beyond_64_bits),
         cmocka_unit_test(many_live_storages_below_a_deep_chain),
+        cmocka_unit_test(many_devices_one_after_another),
         cmocka_unit_test(a_million_faults),
     };
     int failed;

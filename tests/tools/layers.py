@@ -9,7 +9,9 @@ import tempfile
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLEAN = {
     "docs/architecture.md": "```layers\nbase:\nschema: base\nexec: base schema\nmodel: base\n"
-                            "api: base exec\ncli:\n```\n",
+                            "api: base exec\ncli:\n```\n| base/str, os | . |\n"
+                            "| schema/trace | . |\n| exec/trace, health | . |\n"
+                            "| model/query | . |\n| api/run | . |\n",
     "src/ORDER": "# ground floor first\nbase/str\nbase/os\nschema/trace\nexec/trace\nexec/health\n"
                  "model/query\napi/run\n",
     "tools/layers.allow": "",
@@ -46,6 +48,10 @@ CASES = [
     ("not in ORDER", "src/exec/extra.c", "", "src/exec/extra.c:1:"),
     ("cycle", "docs/architecture.md", "```layers\nbase: exec\nexec: base\n```\n", "cycle:"),
     ("ORDER names nothing", "src/ORDER", CLEAN["src/ORDER"] + "exec/ghost\n", "src/ORDER:9:"),
+    ("no row in the map", "docs/architecture.md",
+     CLEAN["docs/architecture.md"].replace(", health", ""), "no row for the module `exec/health`"),
+    ("a row for nothing", "docs/architecture.md",
+     CLEAN["docs/architecture.md"] + "| exec/ghost | . |\n", "`exec/ghost` is no module"),
     ("sixteen functions", "src/exec/trace.h", MANY, "src/exec/trace.h:1: 16"),
     ("an inline function counts", "src/exec/trace.h", MANY[len("int trace_a(int (*each)(int));\n"):]
      + INLINE, "src/exec/trace.h:1: 16"),

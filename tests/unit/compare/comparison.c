@@ -17,7 +17,7 @@ static const uint64_t candidate[RUNS] = {955, 940, 1003, 971, 969};
 /* Two cohorts that are in order; tests change what they are about. */
 typedef struct cohorts {
     run_facts runs[COHORT_COUNT][RUNS];
-    char ids[COHORT_COUNT][RUNS][8];
+    char ids[COHORT_COUNT][RUNS][24];
     size_t count[COHORT_COUNT];
 } cohorts;
 

@@ -92,7 +92,7 @@ static bool grows(const char *const *bytes, size_t count)
 {
     char text[8][256];
     run_facts runs[8];
-    char ids[8][4];
+    char ids[8][24];
     series *s;
     bool ret;
 

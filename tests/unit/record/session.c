@@ -2,6 +2,7 @@
  * What one session writes, read back with the reader of the analysis library and line by line.
  */
 #include <dirent.h>
+#include <pthread.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -565,6 +568,45 @@ static void thousands_of_open_spans_fit(void **state)
     assert_int_equal(judge().span_count, DEPTH + 1);
 }
 
+static void *record_one(void *session)
+{
+    cg_record_scalar(session, cg_record_root(session), cg_record_intern(session, "x"), 1);
+    return NULL;
+}
+
+/* A thread that records for the first time makes a ring: beyond the limit, that must not kill. */
+static void a_limit_on_file_sizes_is_a_full_disk_and_no_signal(void **state)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0) {
+        cg_record_run run;
+        cg_record_options options = {.size = sizeof options, .ring_bytes = 1};
+        cg_record *session = NULL;
+        const struct rlimit most = {100000, 100000};
+        pthread_t threads[4];
+
+        cg_record_run_training(&run, "limit", 1, "cpu");
+        if (cg_record_open(path, &run, &options, &session, NULL) != CG_OK) {
+            _exit(1);
+        }
+        setrlimit(RLIMIT_FSIZE, &most);
+        for (int i = 0; i < 4; i++) {
+            pthread_create(&threads[i], NULL, record_one, session);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(threads[i], NULL);
+        }
+        cg_code code = cg_record_finish(session, NULL, NULL);
+        _exit(code == CG_OK || code == CG_USAGE ? 0 : 2);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_true(judge().is_structurally_valid);
+}
+
 static void selectors_fire_once_and_never_for_zero(void **state)
 {
     cg_record_selector selector;
@@ -597,6 +639,7 @@ int main(void)
         cmocka_unit_test(hostile_names_stay_text),
         cmocka_unit_test(identities_are_numbers_or_texts),
         cmocka_unit_test(thousands_of_open_spans_fit),
+        cmocka_unit_test(a_limit_on_file_sizes_is_a_full_disk_and_no_signal),
         cmocka_unit_test(selectors_fire_once_and_never_for_zero),
     };
 
