@@ -22,6 +22,8 @@ enum option {
     OPTION_COUNT
 };
 
+_Static_assert(OPTION_COUNT <= 64, "cli_args.given has a bit for each");
+
 /* Sets of commands. */
 #define IN(name)   (UINT32_C(1) << COMMAND_##name)
 #define IN_ALL     UINT32_MAX

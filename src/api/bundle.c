@@ -1,5 +1,5 @@
 /* Bundles in the public interface: verify, publish, one planned capture. */
-#include "candlegraph/candlegraph.h"
+#include "api/caller.h"
 #include "publish/capture_run.h"
 #include "publish/semantic.h"
 
@@ -123,11 +123,11 @@ void cg_verification_free(cg_verification *self)
 cg_code cg_write_verification(const cg_verification *self, const cg_format *format, cg_sink sink,
                               cg_err *reterr)
 {
+    text_style style;
     heap memory = self->heap;
 
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return verification_text(&memory, &self->about, &style, sink, reterr);
-    }
     return verification_write(&memory, &self->about, sink, reterr);
 }
 
@@ -189,15 +189,18 @@ static cg_code finish(cg_publication *self, cg_code code, cg_publication **ret, 
 cg_code cg_publish(const cg_env *env, const cg_publish_request *request, cg_publication **ret,
                    cg_err *reterr)
 {
-    publish_request inner = {
-        .trace_path = str_from(request->trace_path),
-        .nsight_path = str_from(request->nsight_directory),
-        .bundle_path = str_from(request->bundle_path),
-        .receipt_path = str_from(request->receipt_path),
-    };
+    publish_request inner;
+    cg_publish_request wanted;
     cg_publication *self;
 
-    if (request->trace_path == NULL || request->bundle_path == NULL)
+    caller_read(&wanted, sizeof wanted, request);
+    inner = (publish_request){
+        .trace_path = str_from(wanted.trace_path),
+        .nsight_path = str_from(wanted.nsight_directory),
+        .bundle_path = str_from(wanted.bundle_path),
+        .receipt_path = str_from(wanted.receipt_path),
+    };
+    if (wanted.trace_path == NULL || wanted.bundle_path == NULL)
         return cg_fail(reterr, PROBLEM_USAGE, "a publication needs a trace and a destination");
     self = new_publication(env, reterr);
     if (self == NULL)
@@ -209,11 +212,11 @@ cg_code cg_publish(const cg_env *env, const cg_publish_request *request, cg_publ
 cg_code cg_write_publication(const cg_publication *self, const cg_format *format, cg_sink sink,
                              cg_err *reterr)
 {
+    text_style style;
     heap memory = self->heap;
 
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return publication_text(&memory, &self->about, &style, sink, reterr);
-    }
     return publication_write(&memory, &self->about, sink, reterr);
 }
 
@@ -255,18 +258,21 @@ static cg_code begin(cg_capture *self, const char *path, const publish_plan *pla
 cg_code cg_capture_begin(const cg_env *env, const char *bundle_path, const cg_capture_plan *plan,
                          cg_capture **ret, cg_publication **ret_already, cg_err *reterr)
 {
-    publish_plan inner = {
-        .entrypoint = str_from(plan->entrypoint),
-        .correlation_id = str_from(plan->correlation_id),
-        .device = str_from(plan->device),
-        .capture_step = plan->capture_step,
-        .phase = plan->is_train ? PHASE_TRAIN : PHASE_INFER,
-    };
+    publish_plan inner;
+    cg_capture_plan wanted;
     cg_publication *already = NULL;
     heap start;
     cg_capture *self;
     cg_code code;
 
+    caller_read(&wanted, sizeof wanted, plan);
+    inner = (publish_plan){
+        .entrypoint = str_from(wanted.entrypoint),
+        .correlation_id = str_from(wanted.correlation_id),
+        .device = str_from(wanted.device),
+        .capture_step = wanted.capture_step,
+        .phase = wanted.is_train ? PHASE_TRAIN : PHASE_INFER,
+    };
     if (bundle_path == NULL || inner.entrypoint.ptr == NULL || inner.correlation_id.ptr == NULL ||
         inner.device.ptr == NULL)
         return cg_fail(reterr, PROBLEM_USAGE,

@@ -1,5 +1,5 @@
 /* Cohorts, campaigns and series. */
-#include "candlegraph/candlegraph.h"
+#include "api/caller.h"
 #include "compare/calibration.h"
 #include "compare/document.h"
 #include "compare/text_compare.h"
@@ -62,19 +62,21 @@ cg_code cg_compare(const cg_env *env, const cg_compare_request *request, cg_comp
                    cg_err *reterr)
 {
     heap start;
+    cg_compare_request wanted;
     cg_comparison *handle;
     cg_code code;
 
-    if (request->baseline_count == 0 || request->candidate_count == 0)
+    caller_read(&wanted, sizeof wanted, request);
+    if (wanted.baseline_count == 0 || wanted.candidate_count == 0)
         return cg_fail(reterr, PROBLEM_USAGE, "a comparison needs a baseline and a candidate");
-    if (request->has_min_effect && !(request->min_effect_percent >= 0))
+    if (wanted.has_min_effect && !(wanted.min_effect_percent >= 0))
         return cg_fail(reterr, PROBLEM_USAGE, "the least effect must not be negative");
     heap_init(&start, env);
     handle = heap_resize(&start, NULL, 0, sizeof *handle);
     if (handle == NULL)
         return err_nomem(reterr);
     *handle = (cg_comparison){.heap = start};
-    code = compare(env, request, &handle->of, reterr);
+    code = compare(env, &wanted, &handle->of, reterr);
     if (code != CG_OK) {
         cg_comparison_free(handle);
         return code;
@@ -97,9 +99,10 @@ void cg_comparison_free(cg_comparison *handle)
 cg_code cg_write_comparison(const cg_comparison *handle, const cg_format *format, cg_sink sink,
                             cg_err *reterr)
 {
-    if (caller_wants_text(format, &style)) {
+    text_style style;
+
+    if (caller_wants_text(format, &style))
         return text_comparison(handle->of, &style, sink, reterr);
-    }
     return document_comparison(handle->of, sink, reterr);
 }
 
@@ -150,15 +153,15 @@ bool cg_comparison_reason(const cg_comparison *handle, uint64_t index, cg_str *r
 cg_code cg_write_compare_plan(const cg_env *env, uint64_t pairs, const cg_format *format,
                               cg_sink sink, cg_err *reterr)
 {
+    text_style style;
     heap room;
 
     if (pairs < COMPARISON_FEWEST_RUNS || pairs > PLAN_MOST_PAIRS)
         return cg_fail(reterr, PROBLEM_USAGE, "a plan has %d to %d pairs, not %llu",
                        COMPARISON_FEWEST_RUNS, PLAN_MOST_PAIRS, (unsigned long long)pairs);
     heap_init(&room, env);
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return text_plan(&room, pairs, &style, sink, reterr);
-    }
     return document_plan(&room, pairs, sink, reterr);
 }
 
@@ -167,6 +170,7 @@ cg_code cg_write_compare_plan(const cg_env *env, uint64_t pairs, const cg_format
 cg_code cg_write_campaign_status(const cg_env *env, const char *path, const cg_format *format,
                                  cg_sink sink, cg_err *reterr)
 {
+    text_style style;
     campaign *of;
     cg_code code;
 
@@ -198,17 +202,20 @@ static cg_code fill_series(series *to, const cg_series_request *request, cg_err 
 cg_code cg_write_series(const cg_env *env, const cg_series_request *request,
                         const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    cg_series_request wanted;
+    text_style style;
     series *of;
     cg_code code;
 
-    if ((request->manifest != NULL) == (request->bundle_count > 0))
+    caller_read(&wanted, sizeof wanted, request);
+    if ((wanted.manifest != NULL) == (wanted.bundle_count > 0))
         return cg_fail(reterr, PROBLEM_USAGE, "a series needs a manifest or bundles");
-    CG_TRY(series_new(env, request->label_prefix, &of, reterr));
-    code = fill_series(of, request, reterr);
+    CG_TRY(series_new(env, wanted.label_prefix, &of, reterr));
+    code = fill_series(of, &wanted, reterr);
     if (code == CG_OK && caller_wants_text(format, &style)) {
         code = text_series(of, &style, sink, reterr);
     } else if (code == CG_OK) {
-        code = document_series(of, request->has_growth, sink, reterr);
+        code = document_series(of, wanted.has_growth, sink, reterr);
     }
     series_free(of);
     return code;

@@ -1,6 +1,6 @@
 /* Opening a run, its facts and its documents. */
 #include "base/buf.h"
-#include "candlegraph/candlegraph.h"
+#include "api/caller.h"
 #include "publish/derive.h"
 #include "publish/receipt.h"
 #include "view/document.h"
@@ -368,31 +368,33 @@ cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const ch
 
 cg_code cg_write_evidence(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    text_style style;
+
     CG_TRY(check_parts(run, PARTS_ALL, reterr));
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return text_evidence(run->evidence, &run->input, &style, sink, reterr);
-    }
     return document_evidence(run->evidence, sink, reterr);
 }
 
 cg_code cg_write_summary(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    text_style style;
+
     CG_TRY(check_parts(run, PARTS_SUMMARY, reterr));
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return text_summary(run->evidence, &run->input, &style, sink, reterr);
-    }
     return document_summary(run->evidence, &run->input, sink, reterr);
 }
 
 cg_code cg_write_overview(const cg_run *run, const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    text_style style;
     /* Of the nodes it shows only how many there are. */
     uint32_t counted = run->difference.lengths & PART(GRAPH_SPANS);
 
     CG_TRY(check_parts(run, PARTS_SUMMARY | counted, reterr));
-    if (caller_wants_text(format, &style)) {
+    if (caller_wants_text(format, &style))
         return text_overview(run->evidence, &run->input, &style, sink, reterr);
-    }
     return document_overview(run->evidence, &run->input, sink, reterr);
 }
 
@@ -446,29 +448,34 @@ const char *cg_query_word(cg_query_kind kind)
 cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format *format,
                        cg_sink sink, cg_err *reterr)
 {
-    document_query question = {
-        .kind = query->kind,
-        .word = str_from(cg_query_word(query->kind)),
-        .label = query->label,
-        .label_prefix = query->label_prefix,
-        .has_limit = query->has_limit,
-        .limit = query->limit,
-        .offset = query->offset,
-    };
+    text_style style;
+    document_query question;
+    cg_query asked;
 
-    if (query->kind >= CG_QUERY_COUNT)
-        return cg_fail(reterr, PROBLEM_USAGE, "query kind %u does not exist",
-                       (unsigned)query->kind);
-    CG_TRY(check_parts(run, parts_of_query(query->kind), reterr));
-    if (caller_wants_text(format, &style)) {
+    caller_read(&asked, sizeof asked, query);
+    if (asked.size < offsetof(cg_query, kind) + sizeof asked.kind)
+        return cg_fail(reterr, PROBLEM_USAGE, "a query begins with its size and has a kind");
+    if (asked.kind >= CG_QUERY_COUNT)
+        return cg_fail(reterr, PROBLEM_USAGE, "query kind %u does not exist", (unsigned)asked.kind);
+    CG_TRY(check_parts(run, parts_of_query(asked.kind), reterr));
+    question = (document_query){
+        .kind = asked.kind,
+        .word = str_from(cg_query_word(asked.kind)),
+        .label = asked.label,
+        .label_prefix = asked.label_prefix,
+        .has_limit = asked.has_limit,
+        .limit = asked.limit,
+        .offset = asked.offset,
+    };
+    if (caller_wants_text(format, &style))
         return text_query(run->evidence, &run->input, &question, &style, sink, reterr);
-    }
     return document_query_write(run->evidence, &run->input, &question, sink, reterr);
 }
 
 cg_code cg_write_protocol(const cg_env *env, const cg_command_row *commands, size_t count,
                           const cg_format *format, cg_sink sink, cg_err *reterr)
 {
+    text_style style;
     heap memory;
     arena room;
     document_command *rows;

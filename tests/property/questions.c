@@ -66,8 +66,8 @@ static void add_spans(random_capture *made)
     made->end = MOST_NS;
     for (unsigned i = 0; i < made->span_count; i++) {
         random_span *span = &made->spans[i];
-        char id[8];
-        char parent[8];
+        char id[16];
+        char parent[16];
 
         if (i > 0) {
             const random_span *above;
@@ -102,7 +102,7 @@ static void add_tensors(random_capture *made)
         random_op *op = &made->made_by[t];
         unsigned home = below(made->span_count);
         const random_span *span = &made->spans[home];
-        char id[8];
+        char id[16];
         char name[8];
         char label[8];
         char inputs[32] = "";
@@ -140,7 +140,7 @@ static void add_covering_ops(const random_capture *made)
         unsigned home = below(made->span_count);
         const random_span *span = &made->spans[home];
         unsigned start = span->start + below(span->end - span->start + 1);
-        char id[8];
+        char id[16];
 
         snprintf(id, sizeof id, "s%u", home);
         capture_op(&text, id, "o", "", NULL, start, below(span->end - start + 1));

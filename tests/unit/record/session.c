@@ -604,7 +604,7 @@ static void a_limit_on_file_sizes_is_a_full_disk_and_no_signal(void **state)
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
-    assert_true(judge().is_structurally_valid);
+    assert_true(judge().is_capture_complete);
 }
 
 static void selectors_fire_once_and_never_for_zero(void **state)
