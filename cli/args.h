@@ -30,7 +30,7 @@ _Static_assert(OPTION_COUNT <= 64, "cli_args.given has a bit for each");
 #define IN_COHORTS (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
 #define IN_DOCUMENTS                                                                               \
     (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) |             \
-     IN(VERIFY) | IN_COHORTS)
+     IN(VERIFY) | IN(RECOVER) | IN_COHORTS)
 
 enum status { STATUS_READY, STATUS_PLANNED, STATUS_HIDDEN };
 enum plane { PLANE_EXECUTION, PLANE_STATIC, PLANE_BOTH, PLANE_LOCAL };

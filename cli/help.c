@@ -9,6 +9,7 @@ static const char *const exit_rows[][2] = {
     {"1", "an input was refused, or a verdict that was asked to be strict is negative"},
     {"2", "the command line is wrong, or asks for what this version does not have"},
     {"3", "the output could not be written, or memory was short"},
+    {"4", "published, but durability or the receipt failed"},
     {"70", "a defect of candle-graph"},
     {"130", "stopped on request"},
 };

@@ -273,7 +273,7 @@ int cli_run(const cli_io *io, const cg_env *env, int argc, char **argv)
     case COMMAND_COMPARE: return run_compare(io, env, &args);
     case COMMAND_CAMPAIGN_STATUS: return run_campaign_status(io, env, &args);
     case COMMAND_SERIES: return run_series(io, env, &args);
-    case COMMAND_RECOVER:
+    case COMMAND_RECOVER: return run_recover(io, env, &args);
     case COMMAND_CHECK:
     case COMMAND_TREE:
     case COMMAND_AUDIT:

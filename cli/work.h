@@ -43,6 +43,7 @@ int run_view(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_verify(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_compare(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_campaign_status(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_recover(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_series(const cli_io *io, const cg_env *env, const cli_args *args);
 
 #endif

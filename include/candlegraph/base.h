@@ -55,9 +55,9 @@ extern "C" {
 
 typedef uint32_t cg_code;
 enum {
-#define X(name, number, status, text) CG_##name = number,
-    CG_CODES(X)
-#undef X
+#define CG_ROW_(name, number, status, text) CG_##name = number,
+    CG_CODES(CG_ROW_)
+#undef CG_ROW_
 };
 
 /* Text: pointer and length, not owned, may hold NUL bytes; ptr == NULL means absent. */
@@ -115,9 +115,9 @@ typedef struct cg_allocator {
     X(MANIFEST_BYTES, "manifest-bytes", 16u << 20, "bundle.json; larger is a mistake or an attack")
 
 enum {
-#define X(name, word, value, why) CG_LIMIT_##name,
-    CG_LIMITS(X)
-#undef X
+#define CG_ROW_(name, word, value, why) CG_LIMIT_##name,
+    CG_LIMITS(CG_ROW_)
+#undef CG_ROW_
         CG_LIMIT_COUNT
 };
 

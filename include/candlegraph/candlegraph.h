@@ -133,9 +133,9 @@ CG_API bool cg_page_is_built(void);
 
 typedef uint32_t cg_query_kind;
 enum {
-#define X(name, word, graph, filter, collection, about) CG_QUERY_##name,
-    CG_QUERIES(X)
-#undef X
+#define CG_ROW_(name, word, graph, filter, collection, about) CG_QUERY_##name,
+    CG_QUERIES(CG_ROW_)
+#undef CG_ROW_
         CG_QUERY_COUNT
 };
 
@@ -399,6 +399,24 @@ typedef struct cg_series_request {
 /* candle-graph/series/1: times, statistics and gradients by captured step. */
 CG_API cg_code cg_write_series(const cg_env *env, const cg_series_request *request,
                                const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* ---- recovery --------------------------------------------------------- */
+
+/*
+ * What a dead process left at `input`, as a failed capture at `output`: a spool
+ * of the recorder, or a trace without its end. Every complete record goes
+ * there, unchanged and in order, and one terminal whose reason names the spans
+ * that were open. `output` is guarded and whole or not at all, as below; once
+ * it is in place candle-graph/recovery/1, or its text form, goes to `account`.
+ *
+ * CG_NOT_FOUND, CG_INPUT (nothing to recover, or its process still records),
+ * CG_LIMIT, CG_NOMEM, CG_OUTPUT, CG_OUTPUT_REFUSED, CG_INTERRUPTED. When only
+ * the account could not be written the code is that of the sink, *reterr is
+ * left alone, and the trace is there. For a spool, which is read in place, some
+ * memory comes from the C library whatever the allocator of `env`.
+ */
+CG_API cg_code cg_recover(const cg_env *env, const char *input, const char *output,
+                          const cg_format *format, cg_sink account, cg_err *reterr) CG_MUST;
 
 /* ---- outputs ---------------------------------------------------------- */
 

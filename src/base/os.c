@@ -339,7 +339,7 @@ void os_close(os_file *file)
     file->handle = -1;
 }
 
-static cg_code os_read_to_end(os_file *file, buf *ret, cg_err *reterr)
+cg_code os_read_to_end(os_file *file, buf *ret, cg_err *reterr)
 {
     size_t step = (size_t)64 << 10;
 

@@ -68,7 +68,9 @@ cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reter
 /* Bytes read, 0 at the end. */
 cg_code os_read(os_file *file, void *to, size_t count, size_t *ret, cg_err *reterr) CG_MUST;
 void os_close(os_file *file);
-/* The whole file, at most what the ceiling of `ret` allows, appended to `ret`. */
+/* What is left of the file, at most what the ceiling of `ret` allows, appended to `ret`. */
+cg_code os_read_to_end(os_file *file, buf *ret, cg_err *reterr) CG_MUST;
+/* The same of a whole file. */
 cg_code os_read_whole(const cg_env *env, cg_str path, buf *ret, cg_err *reterr) CG_MUST;
 
 /* --- writing: a file that appears whole or not at all --- */

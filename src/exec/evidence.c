@@ -98,9 +98,11 @@ static bool find_host_time(evidence *self)
     name = trace_text(self->trace, span->name);
     finding = add_finding(self, FINDING_HOST_SELF_TIME, trace_text(self->trace, span->id),
                           CAPABILITY_HOST_TIME);
-    return arena_format(&self->arena, &finding->summary,
-                        "`%.*s` has the largest own host time in the measured region: %.2f ms",
-                        (int)name.len, name.ptr, milliseconds(row->clipped_self_ns));
+    return arena_format(
+        &self->arena, &finding->summary,
+        "of functions and modules `%.*s` has the largest own host time in the measured "
+        "region: %.2f ms",
+        (int)name.len, name.ptr, milliseconds(row->clipped_self_ns));
 }
 
 static bool find_device_time(evidence *self)

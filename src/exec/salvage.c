@@ -217,7 +217,7 @@ static cg_code read_what_is_whole(const cg_env *env, buf *room, cg_str *text, ar
         /* Was it our stand-in that came too late? Then nothing is missing. */
         if (trace_read_text(env, *text, &whole, NULL) == CG_OK) {
             trace_free(whole);
-            return cg_fail(reterr, PROBLEM_TRACE_AFTER_TERMINAL,
+            return cg_fail(reterr, PROBLEM_RECOVER_COMPLETE,
                            "the trace has its `terminal` record: there is nothing to recover");
         }
     }

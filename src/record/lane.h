@@ -56,6 +56,7 @@ struct cg_record {
     spool_header *header;
     uint64_t ring_bytes;
     bool may_drop;
+    atomic_bool has_lost_names; /* a definition found no room: the disk is full */
     bool is_scratch; /* measuring the cost of a record: the ring is reused without a file */
     enum clock_kind clock;
     _Atomic int spool_error; /* chunks cannot be written */

@@ -89,6 +89,7 @@ static bool define(cg_record *session, slot head, const void *body, size_t bytes
     head.lane = (uint16_t)(whole / SPOOL_UNIT);
     char *to = here == NULL ? NULL : lane_take(here, whole, 0, head.kind);
     if (to == NULL) {
+        atomic_store_explicit(&session->has_lost_names, true, memory_order_relaxed);
         return false;
     }
     memset(to + whole - SPOOL_UNIT, 0, SPOOL_UNIT);

@@ -110,8 +110,7 @@ void cg_record_recovery_free(cg_record_recovery *recovery)
     }
 }
 
-/* The process that holds the spool open for recording, 0 = none. */
-static long recording_process(int file)
+long recover_recorder_of(int file)
 {
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
 
@@ -189,7 +188,7 @@ cg_code cg_record_recover(const char *spool_name, const char *output, cg_record_
         return rec_fail(reterr, CG_NOT_FOUND, "input-unreadable", "cannot open `%s`: %s",
                         spool_name, strerror(error));
     }
-    long pid = recording_process(file);
+    long pid = recover_recorder_of(file);
     if (pid != 0) {
         code = rec_fail(reterr, CG_INPUT, "spool-in-use", "process %ld still records into `%s`",
                         pid, spool_name);

@@ -41,6 +41,11 @@ void session_refuse(cg_record *session, unsigned kind, const char *format, ...)
     if (!session_is_open(session) || session->header == NULL) {
         return;
     }
+    if (atomic_load_explicit(&session->has_lost_names, memory_order_relaxed)) {
+        /* What looks like a wrong argument is the name that found no room. */
+        session_drop(session, kind);
+        return;
+    }
     atomic_fetch_add_explicit(&session->header->refused[kind], 1, memory_order_relaxed);
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
@@ -233,7 +238,10 @@ bool lane_room(lane *self, uint64_t bytes, unsigned kind)
             }
             return true;
         }
-        if (session->may_drop || atomic_load(&session->spool_error) != 0) {
+        /* A record may be left out; without its name all that bear it would be. */
+        bool is_definition = kind == SPOOL_NAME || kind == SPOOL_LAYOUT;
+
+        if ((session->may_drop && !is_definition) || atomic_load(&session->spool_error) != 0) {
             session_drop(session, kind);
             return false;
         }
@@ -833,6 +841,7 @@ static void reset_session(cg_record *session, const rec_sys *sys, const cg_recor
     session->sys = sys;
     session->ring_bytes = ring_size(options);
     session->may_drop = options != NULL && options->full_ring == CG_RECORD_DROP;
+    atomic_store(&session->has_lost_names, false);
     session->is_stopping = false;
     session->is_spare_wanted = false;
     session->has_writer = false;

@@ -97,7 +97,8 @@ static cg_code slowest_host(sections *to, const document_query *query, cg_err *r
 
     (void)query;
     (void)reterr;
-    page_title(&to->page, "Spans by own host time", "(host clock, clipped to the measured region)");
+    page_title(&to->page, "Spans by own host time",
+               "(host clock, clipped to the measured region; without spans of kind op)");
     table_open(&rows, &to->page, 2);
     table_column(&rows, COLUMN_NAME, "span");
     table_column(&rows, COLUMN_NAME, "id");
@@ -300,6 +301,8 @@ static void tree_table(sections *to, const tree_list *list, const tree_extra *ex
     unit host = unit_time(sizes.host_ns);
     unit device = unit_time(sizes.device_ns);
     unit bytes = unit_bytes(sizes.bytes);
+    /* Names first: with every plane there, a usual line has no room for bars as well. */
+    bool has_bar = !sizes.has_device || !sizes.has_memory || to->page.style->width >= 120;
     table rows;
 
     table_open(&rows, &to->page, 2);
@@ -311,7 +314,8 @@ static void tree_table(sections *to, const tree_list *list, const tree_extra *ex
     if (extra->has_ops)
         table_column(&rows, COLUMN_NUMBER, "ops %s", host.word);
     table_column(&rows, COLUMN_NUMBER, "share");
-    table_column(&rows, COLUMN_BAR, " ");
+    if (has_bar)
+        table_column(&rows, COLUMN_BAR, " ");
     if (sizes.has_device)
         table_column(&rows, COLUMN_NUMBER, "device %s", device.word);
     if (sizes.has_memory) {
@@ -320,6 +324,7 @@ static void tree_table(sections *to, const tree_list *list, const tree_extra *ex
     }
     for (uint32_t i = 0; i < list->rows.count && i < most; i++) {
         const tree_row *row = &list->rows.at[i];
+        bool has_time;
         buf glyphs;
 
         buf_init(&glyphs, &to->heap, 1024);
@@ -329,12 +334,15 @@ static void tree_table(sections *to, const tree_list *list, const tree_extra *ex
         table_name(&rows, buf_text(&glyphs).ptr, trace_text(to->trace, row->name));
         buf_free(&glyphs);
         table_number(&rows, row->count);
-        table_amount(&rows, (opt_u64){row->host_total_ns, true}, host);
-        table_amount(&rows, (opt_u64){row->host_self_ns, true}, host);
+        /* A span that a failed capture left open has no duration: absent, not zero. */
+        has_time = to->from->health.is_complete || row->host_total_ns > 0;
+        table_amount(&rows, (opt_u64){row->host_total_ns, has_time}, host);
+        table_amount(&rows, (opt_u64){row->host_self_ns, has_time}, host);
         if (extra->has_ops)
             table_amount(&rows, (opt_u64){extra->ops_ns[i], true}, host);
         table_share(&rows, row->share);
-        table_bar(&rows, row->share.is_set ? row->share.value : 0);
+        if (has_bar)
+            table_bar(&rows, row->share.is_set ? row->share.value : 0);
         if (sizes.has_device)
             table_amount(&rows, row->device_ns, device);
         if (sizes.has_memory) {
@@ -446,11 +454,13 @@ static cg_code gaps(sections *to, const document_query *query, cg_err *reterr)
         page_put(&to->page, "  there is no closed measured region");
         page_end(&to->page);
     } else {
-        buf_addf(&to->page.say, "%zu spans with gaps, ", list.rows.count);
+        buf_addf(&to->page.say, "%zu span%s with gaps, ", list.rows.count,
+                 list.rows.count == 1 ? "" : "s");
         number_time(&to->page.say, list.idle_ns);
         buf_add(&to->page.say, CG_LIT(" of "));
         number_time(&to->page.say, list.measured_ns.value);
-        buf_add(&to->page.say, CG_LIT("; spans without children count as work"));
+        buf_add(&to->page.say,
+                CG_LIT("; a gap is own time of a span that has children: work or waiting"));
         page_paragraph(&to->page, INK_PLAIN, 2, 4);
     }
     gaps_table(to, &list, &shown);
@@ -944,7 +954,9 @@ static cg_code gradients(sections *to, const document_query *query, cg_err *rete
     (void)reterr;
     if (!is_filtered)
         section_gradients(to, SIZE_MAX);
-    page_title(&to->page, "Parameters", "(what lacks a gradient first)");
+    page_title(&to->page, "Parameters",
+               is_filtered ? "(what lacks a gradient first)"
+                           : "(what lacks a gradient first; whether it is owed is said above)");
     table_open(&rows, &to->page, 2);
     table_column(&rows, COLUMN_NAME, "parameter");
     table_column(&rows, COLUMN_NAME, "of");

@@ -224,10 +224,12 @@ void section_failure(sections *self)
     }
     page_paragraph(&self->page, INK_PLAIN, 0, 2);
     buf_addf(&self->page.say,
-             "recorded until then: %zu spans, %zu operations, %zu tensors, %zu statistics, %zu "
-             "memory events, %zu gradients",
-             trace->spans.count, trace->ops.count, trace->tensors.count, trace->stats.count,
-             trace->memory.count, trace->gradients.count);
+             "recorded until then: %zu span%s, %zu operation%s, %zu tensor%s, %zu statistic%s, %zu "
+             "memory event%s, %zu gradient%s",
+             trace->spans.count, plural(trace->spans.count), trace->ops.count,
+             plural(trace->ops.count), trace->tensors.count, plural(trace->tensors.count),
+             trace->stats.count, plural(trace->stats.count), trace->memory.count,
+             plural(trace->memory.count), trace->gradients.count, plural(trace->gradients.count));
     page_paragraph(&self->page, INK_PLAIN, 0, 2);
 }
 

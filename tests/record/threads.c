@@ -162,7 +162,10 @@ static void a_full_ring_that_drops_says_so(void **state)
     (void)state;
     run_workers(session, region, 4, 20 * EVENTS);
     cg_record_span_end(session, region);
-    assert_int_equal(cg_record_finish(session, &result, &err), CG_OK);
+    cg_code code = cg_record_finish(session, &result, &err);
+    if (code != CG_OK)
+        print_error("%s: %s\n", err.problem, err.text);
+    assert_int_equal(code, CG_OK);
     cg_run_facts facts = read_trace();
     assert_true(facts.is_structurally_valid);
     assert_true(facts.is_capture_complete);

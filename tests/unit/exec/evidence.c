@@ -25,7 +25,8 @@ static void findings_name_the_largest_spans(void **state)
     assert_text(e->findings[0].source, "s2");
     assert_int_equal(e->findings[0].qualification, CAPABILITY_COMPLETE);
     assert_text(e->findings[0].summary,
-                "`update` has the largest own host time in the measured region: 0.00 ms");
+                "of functions and modules `update` has the largest own host time in the measured "
+                "region: 0.00 ms");
     assert_text(e->findings[1].code, "largest_observed_device_busy_time");
     assert_text(e->findings[1].source, "s3");
     assert_int_equal(e->findings[1].requires[0], CAPABILITY_DEVICE_TIME);
