@@ -1,6 +1,7 @@
 # src/ORDER is the build list: one module `room/name` a line, ground floor first, `#` comments.
 # A module without a .c is header-only. Lines `record/...` are the recorder; what the recorder uses
-# of the lower rooms is listed in src/record/USES and compiled into its library once more.
+# of the lower rooms is listed in src/record/USES and compiled into its library once more; what api/
+# uses of the recorder is listed in src/api/USES.
 
 function(cg_read_list path ret)
   set(names)
@@ -17,7 +18,7 @@ function(cg_read_list path ret)
   set(${ret} ${names} PARENT_SCOPE)
 endfunction()
 
-function(cg_modules ret ret_record)
+function(cg_modules ret ret_record ret_recover)
   cg_read_list("${CMAKE_SOURCE_DIR}/src/ORDER" modules)
   cg_read_list("${CMAKE_SOURCE_DIR}/src/record/USES" uses)
   file(GLOB present CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/*/*.c")
@@ -49,12 +50,15 @@ function(cg_modules ret ret_record)
       endif()
     endforeach()
   endif()
+  cg_read_list("${CMAKE_SOURCE_DIR}/src/api/USES" uses)
+  list(TRANSFORM uses REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/src/\\1.c" OUTPUT_VARIABLE recover)
   if(NOT sources)
     message(FATAL_ERROR "src/ORDER names no module that has a source file")
   endif()
   list(REMOVE_DUPLICATES used)
   set(${ret} ${sources} PARENT_SCOPE)
   set(${ret_record} ${record} PARENT_SCOPE)
+  set(${ret_recover} ${recover} PARENT_SCOPE)
   set(CG_THIRD_PARTY_USED ${used} PARENT_SCOPE)
   set(CG_USES_CSV ${csv} PARENT_SCOPE)
 endfunction()

@@ -1,12 +1,13 @@
 /*
  * train - a small neural network in plain C that records one of its updates.
  *
- *   train [--step N] [--out FILE] [--updates N] [--slow MS] [--die] [--off]
+ *   train [--step N] [--out FILE] [--updates N] [--slow MS] [--build NAME] [--die] [--off]
  *
  * Two threads share every batch: forward and backward on half of it each, then one step of Adam.
  * The data are points in three rings, made here; training ends when the network tells them apart,
  * or fails. Update N (default 10) is captured with every kind of record there is.
  *   --slow MS   sleep MS milliseconds in each layer of the captured update
+ *   --build NAME  which build of the program this is: makes the runs of two builds comparable
  *   --die       kill the process by SIGKILL in the middle of the captured update
  *   --off       do not record: the same calls, on a NULL session
  */
@@ -63,8 +64,9 @@ typedef struct half {
 static struct {
     long step, updates, slow_ms;
     const char *out;
+    const char *build;
     bool is_dying, is_off;
-} options = {10, 2000, 0, "train.jsonl", false, false};
+} options = {10, 2000, 0, "train.jsonl", NULL, false, false};
 
 /* --- small things --- */
 
@@ -519,8 +521,11 @@ static cg_record *open_session(long step)
                                          {"constants", CG_RECORD_INACTIVE, 0}};
     const cg_record_gradients manifest = {entries, PARAMETERS + 1, families, 2};
     const char *labels[] = {"update", "adam"};
+    /* The update does what every update does; recording it costs both builds the same. */
+    const uint32_t scope =
+        options.build != NULL ? CG_RECORD_PRODUCTION_EQUIVALENT : CG_RECORD_PROFILED_WORK;
     const cg_record_contract contract = {.size = sizeof contract,
-                                         .measurement_scope = CG_RECORD_PROFILED_WORK,
+                                         .measurement_scope = scope,
                                          .operations = CG_RECORD_PARTIAL,
                                          .tensors = CG_RECORD_PARTIAL,
                                          .gradients = CG_RECORD_COMPLETE,
@@ -531,6 +536,7 @@ static cg_record *open_session(long step)
                                          .required_labels = labels,
                                          .required_label_count = 2};
     const cg_record_identity identity = {.size = sizeof identity,
+                                         .implementation_id = options.build,
                                          .workload_id = "rings",
                                          .model_id = "mlp-2-32-32-3",
                                          .config_id = "adam-0.01",
@@ -619,9 +625,11 @@ int main(int argc, char **argv)
             options.updates = strtol(argv[++i] != NULL ? value : "", NULL, 10);
         } else if (strcmp(argv[i], "--slow") == 0) {
             options.slow_ms = strtol(argv[++i] != NULL ? value : "", NULL, 10);
+        } else if (strcmp(argv[i], "--build") == 0 && value[0] != '\0') {
+            options.build = argv[++i];
         } else {
             fprintf(stderr, "usage: train [--step N] [--out FILE] [--updates N] [--slow MS] "
-                            "[--die] [--off]\n");
+                            "[--build NAME] [--die] [--off]\n");
             return 2;
         }
     }

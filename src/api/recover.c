@@ -105,7 +105,7 @@ static int64_t write_at(void *context, int file, const void *from, size_t count,
     return (int64_t)count;
 }
 
-/* Begin again, which a pipe cannot. */
+/* Begin again, which a pipe cannot. An output that has failed is kept: it knows why. */
 static int truncate_to_nothing(void *context, int file, uint64_t size)
 {
     recovery *self = context;
@@ -113,19 +113,20 @@ static int truncate_to_nothing(void *context, int file, uint64_t size)
 
     (void)file;
     (void)size;
-    if (self->code == CG_OK)
-        self->code = os_kind_of(self->env, str_from(self->output_path), true, &kind,
-                                &self->output_err);
-    if (self->code == CG_OK && kind != OS_MISSING && kind != OS_FILE)
-        self->code = cg_fail(&self->output_err, PROBLEM_OUTPUT,
-                             "losses were found on the way, which the first line must tell: give a "
-                             "file, not a pipe");
-    cg_output_drop(self->output);
-    self->output = NULL;
-    if (self->code == CG_OK)
-        return 0;
-    err_in_file(&self->output_err, str_from(self->output_path));
-    errno = ESPIPE;
+    if (self->code == CG_OK) {
+        cg_output_drop(self->output);
+        self->output = NULL;
+        self->code =
+            os_kind_of(self->env, str_from(self->output_path), true, &kind, &self->output_err);
+        if (self->code == CG_OK && kind != OS_MISSING && kind != OS_FILE)
+            self->code = cg_fail(&self->output_err, PROBLEM_OUTPUT,
+                                 "losses were found on the way, which the first line must tell: "
+                                 "give a file, not a pipe");
+        if (self->code == CG_OK)
+            return 0;
+        err_in_file(&self->output_err, str_from(self->output_path));
+    }
+    errno = EIO;
     return -1;
 }
 
@@ -136,8 +137,8 @@ static cg_code keep_account(recovery *self, const cg_record_recovery *from, cg_e
     rec_recovery_span *spans = arena_zero(&self->arena, (count + 1) * sizeof *spans);
     rec_recovery_cut *cut = arena_zero(&self->arena, sizeof *cut);
 
-    if (spans == NULL || cut == NULL || !arena_text(&self->arena, str_from(from->reason),
-                                                    &self->account.reason))
+    if (spans == NULL || cut == NULL ||
+        !arena_text(&self->arena, str_from(from->reason), &self->account.reason))
         return err_nomem(reterr);
     for (size_t i = 0; i < count; i++) {
         const cg_record_open_span *span = &from->open_spans[i];
@@ -158,10 +159,8 @@ static cg_code keep_account(recovery *self, const cg_record_recovery *from, cg_e
 
 static cg_code recover_spool(recovery *self, cg_err *reterr)
 {
-    const rec_sys calls = {.context = self,
-                           .read_at = read_at,
-                           .write_at = write_at,
-                           .truncate = truncate_to_nothing};
+    const rec_sys calls = {
+        .context = self, .read_at = read_at, .write_at = write_at, .truncate = truncate_to_nothing};
     cg_record_recovery account = {.size = sizeof account};
     long recorder;
     cg_code code;
@@ -210,6 +209,7 @@ static cg_code recover_trace(recovery *self, const char *head, size_t head_count
 
 static cg_code recover_input(recovery *self, cg_err *reterr)
 {
+    static const char nothing[HEAD_BYTES] = {0};
     char head[HEAD_BYTES];
     size_t count = 0;
     size_t got = 1;
@@ -219,6 +219,10 @@ static cg_code recover_input(recovery *self, cg_err *reterr)
         count += got;
     }
     self->at = count;
+    /* Killed between making the spool and writing its head. */
+    if (count == 0 || (count == sizeof head && memcmp(head, nothing, count) == 0))
+        return cg_fail(reterr, PROBLEM_SPOOL_DAMAGED,
+                       "the file is empty, or its session never began");
     return recover_is_spool(head, count) ? recover_spool(self, reterr)
                                          : recover_trace(self, head, count, reterr);
 }

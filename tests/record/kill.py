@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """kill: end recording programs at random moments; every finished record must be recovered.
 
-usage: kill.py VICTIM [--all] [--cli CANDLE_GRAPH]
+usage: kill.py VICTIM [--all] [--cli CANDLE_GRAPH] [--example TRAIN]
+
+ctest-timeout: 300
 
 Of each way to die: SIGKILL (50; with --all 500), abort, _exit, SIGTERM, full disk (10; 100 each).
 The victim counts what it finished in a shared page that survives it. --cli also asks candle-graph
-whether it reads every recovered trace as a failed capture.
+whether it reads every recovered trace as a failed capture, and whether `recover` makes the same
+trace as the library does. --example: SIGKILL for examples/train too (30; 500), recovered by
+candle-graph.
 """
 import argparse
+import filecmp
 import json
 import os
 import random
@@ -103,6 +108,12 @@ def one(victim, how, threads, cli):
         first, *spans = done.stdout.rstrip("\n").split("\n")
         records, dropped, cut = map(int, first.split())
         must(not cut, "something is missing")
+        if cli and random.random() < 0.2:
+            done = subprocess.run([cli, "recover", spool, "-o", output + ".2"],
+                                  capture_output=True)
+            must(done.returncode == 0, "candle-graph recover:", done.stderr.decode())
+            must(json.loads(done.stdout)["records_recovered"] == records, done.stdout.decode())
+            must(filecmp.cmp(output, output + ".2", shallow=False), "the two recoveries differ")
         lines, reason = check_trace(output, threads, finished, cli, how in ("full", "drop"))
         must(lines == records, "the account says", records, "the trace has", lines)
         must(("recovered %d record" % records) in reason, reason)
@@ -119,11 +130,43 @@ def one(victim, how, threads, cli):
             shutil.rmtree(folder)
 
 
+def example(program, cli):
+    """Kill the example while it records one slow update; what is left is a failed capture."""
+    with tempfile.TemporaryDirectory(prefix="cg-kill-") as folder:
+        out, spool = os.path.join(folder, "run.jsonl"), os.path.join(folder, "run.jsonl.spool")
+        process = subprocess.Popen([program, "--out", out, "--slow", "4"],
+                                   stdout=subprocess.DEVNULL)
+        time.sleep(random.random() * 0.04)
+        process.kill()
+        process.wait()
+        if os.path.exists(out):
+            done = subprocess.run([cli, "summary", out, "--require-valid"], capture_output=True)
+            must(done.returncode == 0, "a finished trace:", done.stderr.decode())
+            return "finished"
+        if not os.path.exists(spool):
+            return "early"
+        trace = os.path.join(folder, "out.jsonl")
+        done = subprocess.run([cli, "recover", spool, "-o", trace], capture_output=True)
+        if b"never began" in done.stderr:
+            return "early"
+        must(done.returncode == 0, "candle-graph recover:", done.stderr.decode())
+        account = json.loads(done.stdout)
+        must(account["cut_off"] is None and account["records_dropped"] == 0, account)
+        lines = open(trace, encoding="utf-8").read().splitlines()
+        must(len(lines) == account["records_recovered"] + 1, len(lines), account)
+        must(json.loads(lines[-1])["reason"] == account["reason"], lines[-1])
+        done = subprocess.run([cli, "summary", trace, "--format", "json"], capture_output=True)
+        must(done.returncode == 0, "candle-graph:", done.stderr.decode())
+        must(json.loads(done.stdout)["health"]["structurally_valid"], "not sound:", trace)
+        return "recovered"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("victim")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--cli")
+    parser.add_argument("--example")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     random.seed(options.seed)
@@ -141,6 +184,16 @@ def main():
                 failed = 1
             counts[answer] = counts.get(answer, 0) + 1
         print(how, counts)
+    counts = {}
+    for i in range((500 if options.all else 30) if options.example and options.cli else 0):
+        try:
+            answer = example(options.example, options.cli)
+        except Failure as failure:
+            print("example", i, failure)
+            answer = "FAILED"
+            failed = 1
+        counts[answer] = counts.get(answer, 0) + 1
+    print("example", counts)
     return failed
 
 

@@ -44,7 +44,7 @@ def unique(pairs):
 
 def island_of(page):
     text = page.decode("utf-8")
-    parts = re.findall(r'<script type="application/json" id="cg-payload">(.*?)</script>', text, re.S)
+    parts = re.findall(r'<script id="cg-payload" type="application/json">(.*?)</script>', text, re.S)
     need(len(parts) == 1, "%d islands" % len(parts))
     island = parts[0]
     need(not re.search("[<>&\u2028\u2029]", island), "the island is not escaped")

@@ -37,7 +37,7 @@ static void the_island_stands_in_the_page_as_it_is(void **state)
     buf_init(&island, e->heap, SIZE_MAX);
     assert_int_equal(payload_write(e, facts_sink(&island), NULL), CG_OK);
     buf_init(&element, e->heap, SIZE_MAX);
-    buf_add(&element, CG_LIT("<script type=\"application/json\" id=\"cg-payload\">"));
+    buf_add(&element, CG_LIT("<script id=\"cg-payload\" type=\"application/json\">"));
     buf_add(&element, buf_text(&island));
     buf_add(&element, CG_LIT("</script>"));
     assert_true(str_starts_with(buf_text(&page), CG_LIT("<!doctype html>\n<html ")));

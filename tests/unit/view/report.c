@@ -27,7 +27,7 @@ static void sections_stand_in_order(void **state)
         "## Capabilities\n",
         "| operations | Partial |",
         "## Findings\n",
-        "- \\`update\\` has",
+        "- of functions and modules \\`update\\` has",
         "## Facts\n",
         "## Gaps\n",
         "## Structural errors\n\nNone.\n",
