@@ -66,6 +66,8 @@ int args_find_command(const char *word)
 }
 
 static void tell(printer *out, const char *id, const char *format, va_list arguments)
+    CG_PRINTF(3, 0);
+static void tell(printer *out, const char *id, const char *format, va_list arguments)
 {
     char text[1800];
 
