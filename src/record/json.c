@@ -10,7 +10,8 @@ static char *text_room(rec_text *self, size_t count)
         self->failed = true;
         return NULL;
     }
-    if (self->capacity - self->len < count) {
+    /* The first room is real even for nothing, so that there is an address to count from. */
+    if (self->at == NULL || self->capacity - self->len < count) {
         size_t capacity = (self->len + count) * 2 + 64;
         char *at = rec_resize(self->at, capacity);
 
