@@ -770,7 +770,7 @@ static cg_code check_gradient_contract(check *self, cg_err *reterr)
     return is_done ? CG_OK : err_nomem(reterr);
 }
 
-/* What the gradient capability judges by (spec/execution/planes.md 5.3). */
+/* What the gradient capability judges by (docs/schemas/evidence.md). */
 static void note_gradient_issues(health_report *report)
 {
     for (size_t i = 0; i < report->issues.count; i++) {

@@ -45,7 +45,7 @@ typedef struct tree_work {
 
 /* --- figures of a capture without a graph --- */
 
-/* Recorded duration; where that is zero, the sum over operations and child spans (graph.md 2). */
+/* Recorded duration; where that is zero, the sum over operations and child spans. */
 static uint64_t *tree_totals(const tree_work *work)
 {
     const trace_doc *trace = work->trace;
@@ -71,7 +71,7 @@ static uint64_t *tree_totals(const tree_work *work)
     return total;
 }
 
-/* Total less the union of what the children cover (graph.md 3). */
+/* Total less the union of what the children cover (docs/schemas/evidence.md). */
 static uint64_t *tree_selfs(const tree_work *work, const uint64_t *total)
 {
     const trace_doc *trace = work->trace;
