@@ -114,6 +114,13 @@ typedef struct cg_record_span {
     uint32_t reserved;
 } cg_record_span;
 
+/* Most invocations are not recorded; theirs is the path without a jump. */
+#if defined(__GNUC__)
+#define CG_RECORD_RARELY(condition) __builtin_expect(condition, 0)
+#else
+#define CG_RECORD_RARELY(condition) (condition)
+#endif
+
 /* Whether an invocation is the selected one: one comparison. */
 typedef struct cg_record_selector {
     uint64_t invocation; /* one-based, 0 = never */
@@ -121,7 +128,7 @@ typedef struct cg_record_selector {
 
 static inline bool cg_record_selected(const cg_record_selector *selector, uint64_t invocation)
 {
-    return selector->invocation == invocation && invocation != 0;
+    return CG_RECORD_RARELY(selector->invocation == invocation) && selector->invocation != 0;
 }
 
 /* ---- description of the run -------------------------------------------- */
@@ -410,7 +417,7 @@ CG_RECORD_DOES(cg_record_data_edge, (cg_record * session, cg_record_id from, cg_
     CG_API void name##_on parameters;                                                              \
     static inline void name parameters                                                             \
     {                                                                                              \
-        if (session != NULL) {                                                                     \
+        if (CG_RECORD_RARELY(session != NULL)) {                                                   \
             name##_on arguments;                                                                   \
         }                                                                                          \
     }
@@ -418,7 +425,8 @@ CG_RECORD_DOES(cg_record_data_edge, (cg_record * session, cg_record_id from, cg_
     static inline cg_record_span name parameters                                                   \
     {                                                                                              \
         cg_record_span none = CG_RECORD_NO_SPAN;                                                   \
-        return session != NULL ? cg_record_begin_on(session, label, flags) : none;                 \
+        return CG_RECORD_RARELY(session != NULL) ? cg_record_begin_on(session, label, flags)       \
+                                                 : none;                                           \
     }
 /* kind | step << 2 | measured << 4 */
 CG_API cg_record_span cg_record_begin_on(cg_record *session, cg_record_name name, uint32_t what);

@@ -156,24 +156,19 @@ static cg_code parse(campaign *self, cg_str path, cg_str text, json_reader *json
     return take_manifest(self, path, &document, reterr);
 }
 
-static cg_code read_manifest(campaign *self, cg_str path, cg_err *reterr)
+static cg_code read_manifest(campaign *self, cg_str path, cg_str text, cg_err *reterr)
 {
-    const cg_env *env = self->env;
     json_reader json;
-    buf text;
     cg_code code;
 
-    buf_init(&text, &self->heap, (size_t)limit_of(env, CG_LIMIT_JSON_DOCUMENT_BYTES));
-    json_init(&json, &self->heap, limit_of(env, CG_LIMIT_JSON_DEPTH));
-    code = os_read_whole(env, path, &text, reterr);
-    if (code == CG_OK)
-        code = parse(self, path, buf_text(&text), &json, reterr);
+    json_init(&json, &self->heap, limit_of(self->env, CG_LIMIT_JSON_DEPTH));
+    code = parse(self, path, text, &json, reterr);
     json_free(&json);
-    buf_free(&text);
     return code;
 }
 
-cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *reterr)
+cg_code campaign_read_text(const cg_env *env, cg_str path, cg_str text, campaign **ret,
+                           cg_err *reterr)
 {
     heap start;
     campaign *self;
@@ -185,7 +180,7 @@ cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *re
         return err_nomem(reterr);
     *self = (campaign){.heap = start, .env = env};
     arena_init(&self->arena, &self->heap);
-    code = read_manifest(self, path, reterr);
+    code = read_manifest(self, path, text, reterr);
     if (code != CG_OK) {
         err_in_file(reterr, path);
         campaign_free(self);
@@ -193,6 +188,23 @@ cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *re
     }
     *ret = self;
     return CG_OK;
+}
+
+cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *reterr)
+{
+    heap room;
+    buf text;
+    cg_code code;
+
+    heap_init(&room, env);
+    buf_init(&text, &room, (size_t)limit_of(env, CG_LIMIT_JSON_DOCUMENT_BYTES));
+    code = os_read_whole(env, path, &text, reterr);
+    if (code != CG_OK)
+        err_in_file(reterr, path);
+    else
+        code = campaign_read_text(env, path, buf_text(&text), ret, reterr);
+    buf_free(&text);
+    return code;
 }
 
 void campaign_free(campaign *self)

@@ -43,6 +43,9 @@ typedef struct campaign {
 
 /* Read the manifest; every state is `missing` until examined. The env must outlive the campaign. */
 cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *reterr) CG_MUST;
+/* The same of the text of a manifest that would stand at `path`. */
+cg_code campaign_read_text(const cg_env *env, cg_str path, cg_str text, campaign **ret,
+                           cg_err *reterr) CG_MUST;
 void campaign_free(campaign *self);
 
 /*

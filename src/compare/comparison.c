@@ -144,6 +144,10 @@ static bool members_equal(const sc_field *field, const void *a, const void *b)
     case SC_U64S:
     case SC_MAP:
     case SC_COUNTS:
+    case SC_OPT_BOOL:
+    case SC_ENTRIES:
+    case SC_AXES:
+    case SC_TAGGED:
     case SC_TAG:
     case SC_STREAM: break;
     }

@@ -65,18 +65,29 @@ static cg_code read_hashed(const cg_env *env, os_file *pin, uint8_t ret_sum[DIGE
     return code;
 }
 
+/* Did the reader give up because of the trace, and not because it was stopped? */
+static bool is_of_the_trace(cg_code code)
+{
+    return code != CG_NOMEM && code != CG_INTERRUPTED && code != CG_INTERNAL;
+}
+
 static cg_code read_trace(const cg_env *env, source *self, cg_err *reterr)
 {
-    cg_str path = bundle_member_path(MEMBER_TRACE);
-    const manifest_file *declared = manifest_find(&self->bundle->manifest, path);
     os_file *pin = &self->bundle->pinned[MEMBER_TRACE];
     uint8_t sum[DIGEST_BYTES];
+    cg_err cause = {0};
+    cg_code code;
 
     CG_TRY(os_file_rewind(pin, reterr));
-    CG_TRY(read_hashed(env, pin, sum, &self->trace, reterr));
-    if (memcmp(sum, declared->sum, sizeof sum) != 0)
-        return cg_fail(reterr, PROBLEM_INPUT_CHANGED, "`%.*s` was changed while it was being read",
-                       ERR_STR(path));
+    code = read_hashed(env, pin, sum, &self->trace, &cause);
+    /* That the bundle is not what it declares comes before what is wrong with its trace. */
+    if (code == CG_OK || is_of_the_trace(code))
+        CG_TRY(bundle_settle_trace(self->bundle, code == CG_OK ? sum : NULL, reterr));
+    if (code != CG_OK) {
+        if (reterr != NULL && reterr->code == CG_OK)
+            *reterr = cause;
+        return code;
+    }
     if (!str_equal(self->trace->run.run_id, self->bundle->manifest.run_id))
         return cg_fail(reterr, PROBLEM_BUNDLE_RUN_ID,
                        "the manifest is of run `%.*s`, the trace of `%.*s`",
@@ -86,7 +97,7 @@ static cg_code read_trace(const cg_env *env, source *self, cg_err *reterr)
 
 static cg_code read_bundle(const cg_env *env, cg_str path, source *self, cg_err *reterr)
 {
-    CG_TRY(bundle_open(env, path, &self->bundle, reterr));
+    CG_TRY(bundle_open_for_trace(env, path, &self->bundle, reterr));
     CG_TRY(read_trace(env, self, reterr));
     return judge(self, reterr);
 }

@@ -7,7 +7,7 @@
 #include "codec/lines.h"
 #include "schema/reader.h"
 
-#define HASH_BLOCK ((size_t)256 << 10)
+#define HASH_BLOCK ((size_t)128 << 10)
 /* Below this, starting threads costs more than it gives. */
 #define PARALLEL_BYTES (UINT64_C(4) << 20)
 #define PROGRESS_BYTES (UINT64_C(8) << 20)
@@ -304,6 +304,7 @@ static cg_code examine_all(bundle *self, cg_err *reterr)
 typedef struct hashing {
     bundle *bundle;
     char *blocks;     /* HASH_BLOCK for each worker */
+    uint64_t total;   /* bytes to be hashed */
     uint32_t *order;  /* files, largest first */
     uint8_t *is_done; /* by file: hashed, equal to what is declared */
     atomic_bool is_stopped;
@@ -319,7 +320,7 @@ static bool report(hashing *self, unsigned worker, size_t count)
     if (worker != 0 || done - self->reported < PROGRESS_BYTES)
         return !atomic_load(&self->is_stopped);
     self->reported = done;
-    if (env_progress(self->bundle->env, "digests", done, self->bundle->bytes))
+    if (env_progress(self->bundle->env, "digests", done, self->total))
         return !atomic_load(&self->is_stopped);
     atomic_store(&self->is_stopped, true);
     return false;
@@ -378,6 +379,12 @@ static cg_code hash_file(hashing *self, unsigned worker, manifest_file *file,
     return code;
 }
 
+/* Is the file hashed by who reads it? */
+static bool is_left(const bundle *of, const manifest_file *file)
+{
+    return of->is_trace_left && str_equal(file->path, bundle_member_path(MEMBER_TRACE));
+}
+
 static void hash_item(void *context, unsigned worker, size_t item)
 {
     hashing *self = context;
@@ -385,10 +392,22 @@ static void hash_item(void *context, unsigned worker, size_t item)
     manifest_file *file = &self->bundle->manifest.files[index];
     uint8_t sum[DIGEST_BYTES];
 
-    if (atomic_load(&self->is_stopped))
+    if (atomic_load(&self->is_stopped) || is_left(self->bundle, file))
         return;
     self->is_done[index] = hash_file(self, worker, file, sum, NULL) == CG_OK &&
                            memcmp(sum, file->sum, sizeof sum) == 0;
+}
+
+/* Nothing to say, but of a file that its reader hashes? */
+static bool is_nothing_else_wrong(const hashing *self)
+{
+    const manifest *of = &self->bundle->manifest;
+
+    for (size_t i = 0; i < of->count; i++) {
+        if (!self->is_done[i] && !is_left(self->bundle, &of->files[i]))
+            return false;
+    }
+    return true;
 }
 
 /* Say what is wrong with the first file, by path, that is not as declared. */
@@ -398,6 +417,9 @@ static cg_code judge_digests(hashing *self, cg_err *reterr)
 
     if (atomic_load(&self->is_stopped))
         return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped on request");
+    /* What its reader hashes is hashed here too when something else is wrong: order counts. */
+    if (is_nothing_else_wrong(self))
+        return CG_OK;
     for (size_t i = 0; i < of->count; i++) {
         manifest_file *file = &of->files[i];
         uint8_t sum[DIGEST_BYTES];
@@ -435,7 +457,7 @@ static void order_by_size(const manifest *of, uint32_t *order, uint32_t *room)
 
 static cg_code hash_all(bundle *self, cg_err *reterr)
 {
-    hashing work = {.bundle = self};
+    hashing work = {.bundle = self, .total = self->bytes};
     /* Tests replace the kernel by one that counts calls: they get them in one order. */
     bool is_plain = self->env == NULL || self->env->os == NULL;
     unsigned workers = is_plain && self->bytes >= PARALLEL_BYTES ? os_parallel_width() : 1;
@@ -527,10 +549,11 @@ static cg_code verify(bundle *self, cg_err *reterr)
     CG_TRY(need_member(self, MEMBER_EVIDENCE, reterr));
     CG_TRY(examine_all(self, reterr));
     CG_TRY(hash_all(self, reterr));
-    return check_run_id(self, reterr);
+    return self->is_trace_left ? CG_OK : check_run_id(self, reterr);
 }
 
-cg_code bundle_open_at(const cg_env *env, os_dir *directory, bundle **ret, cg_err *reterr)
+static cg_code open_at(const cg_env *env, os_dir *directory, bool is_trace_left, bundle **ret,
+                       cg_err *reterr)
 {
     heap start;
     bundle *self;
@@ -542,7 +565,7 @@ cg_code bundle_open_at(const cg_env *env, os_dir *directory, bundle **ret, cg_er
         os_dir_close(directory);
         return err_nomem(reterr);
     }
-    *self = (bundle){.heap = start, .env = env, .root = *directory};
+    *self = (bundle){.heap = start, .env = env, .root = *directory, .is_trace_left = is_trace_left};
     directory->handle = -1;
     for (size_t i = 0; i < MEMBER_COUNT; i++)
         self->pinned[i].handle = -1;
@@ -556,16 +579,50 @@ cg_code bundle_open_at(const cg_env *env, os_dir *directory, bundle **ret, cg_er
     return CG_OK;
 }
 
-cg_code bundle_open(const cg_env *env, cg_str path, bundle **ret, cg_err *reterr)
+cg_code bundle_open_at(const cg_env *env, os_dir *directory, bundle **ret, cg_err *reterr)
 {
-    os_dir root;
-    cg_code code = os_dir_open(env, path, &root, reterr);
+    return open_at(env, directory, false, ret, reterr);
+}
+
+/* A trace given for a bundle is told how to become one. */
+static cg_code open_root(const cg_env *env, cg_str path, os_dir *ret, cg_err *reterr)
+{
+    enum os_kind kind = OS_OTHER;
+    cg_err cause = {0};
+    cg_code code = os_dir_open(env, path, ret, &cause);
 
     if (code == CG_OK)
-        code = bundle_open_at(env, &root, ret, reterr);
+        return CG_OK;
+    if (os_kind_of(env, path, true, &kind, NULL) == CG_OK && kind == OS_FILE)
+        return cg_fail(reterr, PROBLEM_BUNDLE_NO_MANIFEST,
+                       "a file is no bundle; `candle-graph report TRACE --bundle DIR` makes one of "
+                       "a trace, and `compare --unverified-traces` takes traces as they are");
+    if (reterr != NULL && reterr->code == CG_OK)
+        *reterr = cause;
+    return code;
+}
+
+static cg_code open_path(const cg_env *env, cg_str path, bool is_trace_left, bundle **ret,
+                         cg_err *reterr)
+{
+    os_dir root;
+    cg_code code = open_root(env, path, &root, reterr);
+
+    if (code == CG_OK)
+        code = open_at(env, &root, is_trace_left, ret, reterr);
     if (code != CG_OK)
         err_in_file(reterr, path);
     return code;
+}
+
+cg_code bundle_open(const cg_env *env, cg_str path, bundle **ret, cg_err *reterr)
+{
+    return open_path(env, path, false, ret, reterr);
+}
+
+cg_code bundle_open_for_trace(const cg_env *env, cg_str path, bundle **ret, cg_err *reterr)
+{
+    return open_path(env, path, true, ret, reterr);
 }
 
 void bundle_free(bundle *self)
@@ -593,7 +650,7 @@ static cg_code changed(cg_str path, cg_err *reterr)
 static cg_code recheck_stream(bundle *self, os_file *file, const os_identity *identity,
                               const uint8_t want[DIGEST_BYTES], cg_str path, cg_err *reterr)
 {
-    hashing work = {.bundle = self};
+    hashing work = {.bundle = self, .total = identity->size};
     arena_place place = arena_mark(&self->arena);
     os_identity now;
     uint8_t sum[DIGEST_BYTES];
@@ -635,6 +692,25 @@ static cg_code recheck_others(bundle *self, cg_err *reterr)
             return changed(file->path, reterr);
     }
     return CG_OK;
+}
+
+/* Verification as it would have been without the reader. */
+static cg_code verify_trace(bundle *self, cg_err *reterr)
+{
+    self->is_trace_left = false;
+    CG_TRY(hash_all(self, reterr));
+    return check_run_id(self, reterr);
+}
+
+cg_code bundle_settle_trace(bundle *self, const uint8_t *sum, cg_err *reterr)
+{
+    cg_str path = bundle_member_path(MEMBER_TRACE);
+    const manifest_file *declared = manifest_find(&self->manifest, path);
+
+    if (sum != NULL && memcmp(sum, declared->sum, DIGEST_BYTES) == 0)
+        return CG_OK;
+    CG_TRY(verify_trace(self, reterr));
+    return sum == NULL ? CG_OK : changed(path, reterr);
 }
 
 cg_code bundle_recheck(bundle *self, cg_err *reterr)

@@ -27,12 +27,25 @@ typedef struct bundle {
     char manifest_hex[DIGEST_HEX];
     os_identity manifest_identity;
     uint64_t bytes;               /* of all declared files */
+    bool is_trace_left;           /* the reader of the trace hashes it */
     os_file pinned[MEMBER_COUNT]; /* handle -1: not declared, or a directory */
 } bundle;
 
 /* Verify the bundle at `path` (a link to its directory is followed). The env must outlive it. */
 cg_code bundle_open(const cg_env *env, cg_str path, bundle **ret, cg_err *reterr) CG_MUST;
-/* The same through an open directory, which is taken over in every case. */
+/*
+ * The same but for the content of the trace, for a reader that hashes what it reads: the trace is
+ * to be read from its pin, and the bundle is verified once bundle_settle_trace said so. What is
+ * hashed once is read once.
+ */
+cg_code bundle_open_for_trace(const cg_env *env, cg_str path, bundle **ret, cg_err *reterr) CG_MUST;
+/*
+ * CG_OK: `sum`, of all that was read of the trace, is what the manifest declares. NULL: the reader
+ * gave up; CG_OK is then a trace as declared, the run id included, and the reader's own reason
+ * counts. Else what verification says of the trace now, or input-changed.
+ */
+cg_code bundle_settle_trace(bundle *self, const uint8_t *sum, cg_err *reterr) CG_MUST;
+/* As bundle_open, through an open directory, which is taken over in every case. */
 cg_code bundle_open_at(const cg_env *env, os_dir *directory, bundle **ret, cg_err *reterr) CG_MUST;
 void bundle_free(bundle *self);
 

@@ -19,7 +19,8 @@
 
 typedef struct name_entry {
     size_t offset; /* of the JSON text, quotes included */
-    uint32_t bytes, raw_bytes;
+    uint32_t bytes;
+    bool is_blank;
 } name_entry;
 
 typedef struct layout_entry {
@@ -230,9 +231,12 @@ static bool take_name(converter *self, const slot *at, uint64_t most)
     name_entry *entry = &self->name_at[id - 1];
     if (entry->bytes == 0) {
         entry->offset = self->names.len;
-        text_add_json(&self->names, (cg_str){(const char *)(at + 1), (size_t)at->time});
+        cg_str text = {(const char *)(at + 1), (size_t)at->time};
+
+        text_add_json(&self->names, text);
         entry->bytes = (uint32_t)(self->names.len - entry->offset);
-        entry->raw_bytes = (uint32_t)at->time;
+        /* The mark of the number is the writer's word; the text may be of another one. */
+        entry->is_blank = str_is_blank(text);
     }
     self->has_no_memory |= self->names.failed;
     return true;
@@ -783,7 +787,8 @@ static void put_tensor(converter *self, const slot_tensor *at, uint32_t number)
 
 static bool is_label(const converter *self, uint32_t label)
 {
-    return (label & BLANK_NAME) == 0 && name_json(self, label).ptr != NULL;
+    return (label & BLANK_NAME) == 0 && name_json(self, label).ptr != NULL &&
+           !self->name_at[label - 1].is_blank;
 }
 
 static void put_stats(converter *self, const slot_stats *at, uint32_t number)

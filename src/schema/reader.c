@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 static cg_code wrong_type(const sc_table *table, const sc_field *field, yyjson_val *value,
                           const char *expected, cg_err *reterr)
 {
@@ -144,6 +146,99 @@ static cg_code read_map(const sc_table *table, const sc_field *field, yyjson_val
 }
 
 static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_val *value,
+                          arena *mem, void *member, cg_err *reterr);
+
+/* As read_strs, but an item may be an integer, which is kept as its digits. */
+static cg_code read_axes(const sc_table *table, const sc_field *field, yyjson_val *value,
+                         arena *mem, sc_strs *ret, cg_err *reterr)
+{
+    size_t count;
+    cg_str *at;
+    yyjson_val *item;
+
+    if (!yyjson_is_arr(value))
+        return wrong_type(table, field, value, "a list of texts and integers", reterr);
+    count = unsafe_yyjson_get_len(value);
+    at = arena_take(mem, (count > 0 ? count : 1) * sizeof *at);
+    if (at == NULL)
+        return err_nomem(reterr);
+    item = unsafe_yyjson_get_first(value);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number;
+
+        if (yyjson_is_str(item)) {
+            at[i] = json_text(item);
+        } else if (json_u64(item, &number)) {
+            char *digits = arena_bytes(mem, NUM_U64_ROOM);
+
+            if (digits == NULL)
+                return err_nomem(reterr);
+            at[i] = (cg_str){digits, num_write_u64(digits, number)};
+        } else {
+            return wrong_type(table, field, item, "a list of texts and integers", reterr);
+        }
+        item = unsafe_yyjson_get_next(item);
+    }
+    *ret = (sc_strs){at, count};
+    return CG_OK;
+}
+
+static cg_code read_entries(const sc_table *table, const sc_field *field, yyjson_val *value,
+                            arena *mem, sc_records *ret, cg_err *reterr)
+{
+    const sc_table *sub = field->sub;
+    size_t count;
+    char *at;
+    yyjson_val *key;
+
+    if (!yyjson_is_obj(value))
+        return wrong_type(table, field, value, "an object", reterr);
+    count = unsafe_yyjson_get_len(value);
+    if (count > SIZE_MAX / sub->size)
+        return err_nomem(reterr);
+    at = arena_zero(mem, count > 0 ? count * sub->size : 1);
+    if (at == NULL)
+        return err_nomem(reterr);
+    key = unsafe_yyjson_get_first(value);
+    for (size_t i = 0; i < count; i++) {
+        char *record = at + i * sub->size;
+
+        *(cg_str *)(void *)(record + sub->fields[0].offset) = json_text(key);
+        CG_TRY(
+            read_value(sub, &sub->fields[1], key + 1, mem, record + sub->fields[1].offset, reterr));
+        key = unsafe_yyjson_get_next(key + 1);
+    }
+    *ret = (sc_records){at, count};
+    return CG_OK;
+}
+
+static cg_code read_tagged(const sc_table *table, const sc_field *field, yyjson_val *value,
+                           arena *mem, sc_tagged *ret, cg_err *reterr)
+{
+    const sc_tags *tags = field->sub;
+    void *record;
+
+    if (yyjson_is_str(value)) {
+        int word = sc_find_word(tags->words, json_text(value));
+
+        if (word < 0)
+            return cg_fail(reterr, PROBLEM_FIELD_WORD, "`%.*s` is no %s (`%.*s` of %s)",
+                           ERR_STR(json_text(value)), tags->words->name, ERR_STR(field->key),
+                           table->name);
+        *ret = (sc_tagged){.word = (uint8_t)word};
+        return CG_OK;
+    }
+    if (!yyjson_is_obj(value))
+        return wrong_type(table, field, value, "a text or an object", reterr);
+    record = arena_take(mem, tags->table->size);
+    if (record == NULL)
+        return err_nomem(reterr);
+    CG_TRY(sc_read(tags->table, value, mem, record, reterr));
+    *ret = (sc_tagged){.record = record};
+    return CG_OK;
+}
+
+static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_val *value,
                           arena *mem, void *member, cg_err *reterr)
 {
     switch ((enum sc_type)field->type) {
@@ -209,6 +304,14 @@ static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_v
     }
     case SC_RECORDS: return read_records(table, field, value, mem, member, reterr);
     case SC_MAP: return read_map(table, field, value, mem, member, reterr);
+    case SC_OPT_BOOL:
+        if (!yyjson_is_bool(value))
+            return wrong_type(table, field, value, "true or false", reterr);
+        *(opt_bool *)member = unsafe_yyjson_get_bool(value) ? BOOL_TRUE : BOOL_FALSE;
+        return CG_OK;
+    case SC_ENTRIES: return read_entries(table, field, value, mem, member, reterr);
+    case SC_AXES: return read_axes(table, field, value, mem, member, reterr);
+    case SC_TAGGED: return read_tagged(table, field, value, mem, member, reterr);
     case SC_TAG: return CG_OK;
     case SC_COUNTS:
     case SC_STREAM: break;
@@ -296,6 +399,7 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
         list->at = copy;
         return true;
     }
+    case SC_AXES:
     case SC_STRS: {
         sc_strs *list = member;
         cg_str *copy;
@@ -327,6 +431,7 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
         *code = sc_keep(sub, copy, mem, reterr);
         return *code == CG_OK;
     }
+    case SC_ENTRIES:
     case SC_RECORDS: {
         const sc_table *sub = field->sub;
         sc_records *list = member;
@@ -363,11 +468,27 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
         map->at = copy;
         return true;
     }
+    case SC_TAGGED: {
+        sc_tagged *tagged = member;
+        const sc_table *sub = ((const sc_tags *)field->sub)->table;
+        void *copy;
+
+        if (tagged->record == NULL)
+            return true;
+        copy = arena_take(mem, sub->size);
+        if (copy == NULL)
+            return false;
+        memcpy(copy, tagged->record, sub->size);
+        tagged->record = copy;
+        *code = sc_keep(sub, copy, mem, reterr);
+        return *code == CG_OK;
+    }
     case SC_U64:
     case SC_OPT_U64:
     case SC_F64:
     case SC_OPT_F64:
     case SC_BOOL:
+    case SC_OPT_BOOL:
     case SC_WORD:
     case SC_TAG:
     case SC_COUNTS:

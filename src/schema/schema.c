@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 const char no_sub = 0;
 
 /*
@@ -91,6 +93,14 @@ static bool is_set(const sc_field *field, const void *member)
     case SC_RECORDS: return ((const sc_records *)member)->count > 0;
     case SC_MAP: return ((const sc_map *)member)->count > 0;
     case SC_COUNTS: return ((const sc_counts *)member)->count > 0;
+    case SC_OPT_BOOL: return *(const opt_bool *)member != BOOL_UNKNOWN;
+    case SC_ENTRIES: return ((const sc_records *)member)->count > 0;
+    case SC_AXES: return ((const sc_strs *)member)->count > 0;
+    case SC_TAGGED: {
+        const sc_tagged *tagged = member;
+
+        return tagged->word != 0 || tagged->record != NULL;
+    }
     case SC_STREAM: return ((const sc_stream *)member)->emit != NULL;
     case SC_U64:
     case SC_F64:
@@ -98,6 +108,58 @@ static bool is_set(const sc_field *field, const void *member)
     case SC_TAG: return true;
     }
     return true;
+}
+
+static void write_value(jsonw *out, const sc_table *table, const sc_field *field,
+                        const void *member);
+
+/* Texts that an integer of a document would read back as. */
+static bool is_whole_number(cg_str text, uint64_t *ret)
+{
+    return (text.len == 1 || (text.len > 0 && text.ptr[0] != '0')) && num_read_u64(text, ret);
+}
+
+static void write_axes(jsonw *out, const sc_strs *list)
+{
+    jw_array(out);
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t number;
+
+        if (is_whole_number(list->at[i], &number))
+            jw_u64(out, number);
+        else
+            jw_str(out, list->at[i]);
+    }
+    jw_end(out);
+}
+
+/* The one member of a table that is set; tables of tags have few. */
+static void write_tag(jsonw *out, const sc_table *table, const void *record)
+{
+    jw_object(out);
+    for (uint16_t i = 0; i < table->count; i++) {
+        const sc_field *field = &table->fields[i];
+        const void *member = (const char *)record + field->offset;
+
+        if (is_set(field, member)) {
+            jw_key(out, field->key);
+            write_value(out, table, field, member);
+            break;
+        }
+    }
+    jw_end(out);
+}
+
+static void write_entries(jsonw *out, const sc_table *table, const sc_records *list)
+{
+    jw_object(out);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *record = (const char *)list->at + i * table->size;
+
+        jw_key(out, *(const cg_str *)(const void *)(record + table->fields[0].offset));
+        write_value(out, table, &table->fields[1], record + table->fields[1].offset);
+    }
+    jw_end(out);
 }
 
 static void write_value(jsonw *out, const sc_table *table, const sc_field *field,
@@ -162,6 +224,19 @@ static void write_value(jsonw *out, const sc_table *table, const sc_field *field
         jw_end(out);
         return;
     }
+    case SC_OPT_BOOL: jw_bool(out, *(const opt_bool *)member == BOOL_TRUE); return;
+    case SC_ENTRIES: write_entries(out, field->sub, member); return;
+    case SC_AXES: write_axes(out, member); return;
+    case SC_TAGGED: {
+        const sc_tagged *tagged = member;
+        const sc_tags *tags = field->sub;
+
+        if (tagged->record != NULL)
+            write_tag(out, tags->table, tagged->record);
+        else
+            jw_str(out, sc_word(tags->words, tagged->word));
+        return;
+    }
     case SC_TAG: jw_str(out, table->tag); return;
     case SC_STREAM: {
         const sc_stream *stream = member;
@@ -179,7 +254,11 @@ static void write_member(jsonw *out, const sc_table *table, const sc_field *fiel
     enum sc_rule rule = field->rule;
 
     if (rule == SC_OPTIONAL || rule == SC_OMIT_EMPTY || rule == SC_NULLABLE) {
-        if (!is_set(field, member)) {
+        /* An empty list is a value where null is one too: the shape of a scalar. */
+        bool is_empty =
+            rule == SC_NULLABLE && field->type == SC_U64S && ((const sc_u64s *)member)->at != NULL;
+
+        if (!is_empty && !is_set(field, member)) {
             if (rule == SC_NULLABLE) {
                 jw_key(out, field->key);
                 jw_null(out);

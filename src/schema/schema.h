@@ -12,6 +12,7 @@
  *   F64      double           finite
  *   OPT_F64  opt_f64
  *   BOOL     bool
+ *   OPT_BOOL opt_bool         true, false, or not known
  *   WORD     uint8_t          index into a list of words; OPTIONAL: 0 = absent
  *   U64S     sc_u64s          list of U64
  *   STRS     sc_strs          list of STR
@@ -19,6 +20,10 @@
  *   RECORDS  sc_records       list of objects of another table
  *   MAP      sc_map           text -> text, sorted bytewise by key
  *   COUNTS   sc_counts        text -> U64, written in the given order
+ *   ENTRIES  sc_records       an object with keys of its own: each record of the table is a member,
+ *                             its first field the key (STR), its second the value
+ *   AXES     sc_strs          list of texts; whole numbers are written as integers
+ *   TAGGED   sc_tagged        a word, or an object with one member: "cpu", {"cuda": ...}
  *   TAG      char             the constant word of the table (`kind`)
  *   STREAM   sc_stream        written by a function, never read
  *
@@ -69,6 +74,14 @@ typedef struct sc_counts {
     size_t count;
 } sc_counts;
 
+typedef enum opt_bool { BOOL_UNKNOWN, BOOL_FALSE, BOOL_TRUE } opt_bool;
+
+/* With `record` set that, a structure of the table, of which exactly one member is written. */
+typedef struct sc_tagged {
+    uint8_t word;
+    const void *record;
+} sc_tagged;
+
 /* Writes exactly one JSON value. emit == NULL means absent. */
 typedef struct sc_stream {
     void (*emit)(jsonw *out, const void *context);
@@ -81,6 +94,7 @@ typedef opt_u64 sc_type_OPT_U64;
 typedef double sc_type_F64;
 typedef opt_f64 sc_type_OPT_F64;
 typedef bool sc_type_BOOL;
+typedef opt_bool sc_type_OPT_BOOL;
 typedef uint8_t sc_type_WORD;
 typedef sc_u64s sc_type_U64S;
 typedef sc_strs sc_type_STRS;
@@ -88,6 +102,9 @@ typedef const void *sc_type_RECORD;
 typedef sc_records sc_type_RECORDS;
 typedef sc_map sc_type_MAP;
 typedef sc_counts sc_type_COUNTS;
+typedef sc_records sc_type_ENTRIES;
+typedef sc_strs sc_type_AXES;
+typedef sc_tagged sc_type_TAGGED;
 typedef char sc_type_TAG;
 typedef sc_stream sc_type_STREAM;
 
@@ -105,6 +122,10 @@ enum sc_type {
     SC_RECORDS,
     SC_MAP,
     SC_COUNTS,
+    SC_OPT_BOOL,
+    SC_ENTRIES,
+    SC_AXES,
+    SC_TAGGED,
     SC_TAG,
     SC_STREAM
 };
@@ -124,7 +145,7 @@ typedef struct sc_field {
     uint8_t type;
     uint8_t rule;
     uint16_t offset;
-    const void *sub; /* sc_words or sc_table, by type */
+    const void *sub; /* sc_words, sc_table or sc_tags, by type */
 } sc_field;
 
 typedef struct sc_table {
@@ -134,6 +155,12 @@ typedef struct sc_table {
     uint16_t count;
     uint16_t size; /* of the C structure */
 } sc_table;
+
+/* `sub` of a TAGGED field; the fields of the table are OPTIONAL or NULLABLE. */
+typedef struct sc_tags {
+    const sc_words *words;
+    const sc_table *table;
+} sc_tags;
 
 extern const char no_sub;
 

@@ -81,7 +81,7 @@ static void write_node(jsonw *out, island *self, uint32_t node)
                  .total_ns = row->host_total_time_ns,
                  .self_ratio = self_ratio(row),
                  .device_timings = {nodes_emit_timings, &parts},
-                 .shape = row->shape,
+                 .shape = row->shape.count > 0 ? row->shape : (sc_u64s){0},
                  .dtype = row->dtype,
                  .device = row->device,
                  .allocated_bytes = row->allocated_bytes,

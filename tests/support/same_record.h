@@ -72,6 +72,8 @@ static inline bool same_member(const sc_field *field, const void *a, const void 
         return x->count == y->count &&
                (x->count == 0 || memcmp(x->at, y->at, x->count * sizeof x->at[0]) == 0);
     }
+    case SC_OPT_BOOL: return *(const opt_bool *)a == *(const opt_bool *)b;
+    case SC_AXES:
     case SC_STRS: {
         const sc_strs *x = a;
         const sc_strs *y = b;
@@ -89,8 +91,18 @@ static inline bool same_member(const sc_field *field, const void *a, const void 
             return x == y;
         return same_record(field->sub, x, y);
     }
+    case SC_ENTRIES:
     case SC_RECORDS: return same_records(field->sub, a, b);
     case SC_MAP: return same_map(a, b);
+    case SC_TAGGED: {
+        const sc_tagged *x = a;
+        const sc_tagged *y = b;
+        const sc_tags *tags = field->sub;
+
+        if (x->record == NULL || y->record == NULL)
+            return x->record == y->record && x->word == y->word;
+        return same_record(tags->table, x->record, y->record);
+    }
     case SC_TAG: return true;
     case SC_COUNTS:
     case SC_STREAM: return false;

@@ -277,6 +277,10 @@ static void put_value(fixture *f, const sc_field *field, bool is_odd)
     case SC_RECORDS:
     case SC_MAP:
     case SC_COUNTS:
+    case SC_OPT_BOOL:
+    case SC_ENTRIES:
+    case SC_AXES:
+    case SC_TAGGED:
     case SC_TAG:
     case SC_STREAM: put(f, "{}"); return;
     }
