@@ -409,12 +409,13 @@ static cg_code output_fail(const os_output *self, const char *what, int number, 
 
 static bool output_copy_path(os_output *self, cg_str path)
 {
-    self->path_size = path.len + 1;
+    self->path_size = 2 * (path.len + 1);
     self->path = heap_resize(self->heap, NULL, 0, self->path_size);
     if (self->path == NULL)
         return false;
+    memset(self->path, 0, self->path_size);
     memcpy(self->path, path.ptr, path.len);
-    self->path[path.len] = '\0';
+    self->made = self->path + path.len + 1;
     return true;
 }
 
@@ -450,18 +451,23 @@ static size_t output_parent(const os_output *self, unsigned count)
     return len;
 }
 
-/* Take back directories that were made: as far as they are empty, from `level` parents up on. */
-static void output_remove_parents(os_output *self, unsigned level)
+/* Take back directories that were made, innermost first: as far as they are empty. */
+static void output_remove_parents(os_output *self)
 {
     const os_calls *os = self->os;
     char prefix[PATH_MAX];
 
-    for (; self->made_count > 0; self->made_count--, level++)
-        os->unlink_at(os->context, AT_FDCWD,
-                      output_prefix(self, prefix, output_parent(self, level)), AT_REMOVEDIR);
+    for (size_t len = output_parent(self, 0); len > 0; len = parent_length(self->path, len)) {
+        if (self->made[len] != 0)
+            os->unlink_at(os->context, AT_FDCWD, output_prefix(self, prefix, len), AT_REMOVEDIR);
+        self->made[len] = 0;
+    }
 }
 
-/* Make the missing directories, outermost first; all of them or none. */
+/*
+ * Make the missing directories, outermost first; all of them or none. What is there by then is
+ * left alone: `a/..` is there as soon as `a` is, and somebody else may be making directories too.
+ */
 static int output_make_parents(os_output *self)
 {
     const os_calls *os = self->os;
@@ -480,15 +486,13 @@ static int output_make_parents(os_output *self)
         int number;
 
         if (os->mkdir_at(os->context, AT_FDCWD, output_prefix(self, prefix, len), 0777) == 0) {
-            self->made_count++;
+            self->made[len] = 1;
             continue;
         }
         number = errno;
-        if (number == EEXIST) {
-            self->made_count = 0; /* somebody else makes directories here: leave them alone */
+        if (number == EEXIST)
             continue;
-        }
-        output_remove_parents(self, missing);
+        output_remove_parents(self);
         errno = number;
         return -1;
     }
@@ -669,18 +673,22 @@ static int output_sync_parents(const os_output *self)
     char prefix[PATH_MAX];
     int result = output_sync(os, self->directory);
 
-    for (unsigned i = 1; i <= self->made_count && result == 0; i++) {
-        int handle =
-            os_open_retried(os, AT_FDCWD, output_prefix(self, prefix, output_parent(self, i)),
-                            O_RDONLY | O_DIRECTORY, 0);
+    for (size_t len = output_parent(self, 0); len > 0 && result == 0;) {
+        size_t above = parent_length(self->path, len);
+        int handle;
         int number;
 
-        if (handle < 0)
-            return -1;
-        result = output_sync(os, handle);
-        number = errno;
-        os->close(os->context, handle);
-        errno = number;
+        if (self->made[len] != 0) {
+            handle = os_open_retried(os, AT_FDCWD, output_prefix(self, prefix, above),
+                                     O_RDONLY | O_DIRECTORY, 0);
+            if (handle < 0)
+                return -1;
+            result = output_sync(os, handle);
+            number = errno;
+            os->close(os->context, handle);
+            errno = number;
+        }
+        len = above;
     }
     return result;
 }
@@ -711,7 +719,7 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
         return output_fail(self, "cannot be put in place", errno, reterr);
     self->temporary[0] = '\0';
     is_durable = output_sync_parents(self) == 0;
-    self->made_count = 0;
+    memset(self->made, 0, self->path_size / 2);
     if (!is_durable) {
         os_reason reason;
         cg_code code = cg_fail(reterr, PROBLEM_OUTPUT_DURABILITY,
@@ -744,7 +752,7 @@ void os_output_drop(os_output *self)
     if (self->directory >= 0)
         os->close(os->context, self->directory);
     if (self->path != NULL) {
-        output_remove_parents(self, 0);
+        output_remove_parents(self);
         heap_resize(self->heap, self->path, self->path_size, 0);
     }
     *self = (os_output){.directory = -1, .handle = -1};

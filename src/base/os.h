@@ -83,9 +83,9 @@ typedef struct os_output {
     bool is_stream;     /* a pipe or character device: written directly */
     char temporary[64]; /* name beside the target while it is being written */
     char *name;         /* last part of the path */
-    char *path;         /* the whole path, owned */
+    char *path;         /* the whole path, owned; then as many bytes for `made` */
     size_t path_size;
-    unsigned made_count; /* parent directories that were made for this output */
+    char *made; /* by length of a prefix of the path: a directory made for this output */
     heap *heap;
 } os_output;
 

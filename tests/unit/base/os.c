@@ -234,6 +234,22 @@ static void a_dropped_output_leaves_nothing(void **state)
     assert_int_equal(count_entries("."), 1);
 }
 
+static void directories_made_on_a_way_that_turns_back_are_taken_back(void **state)
+{
+    static const char *const paths[] = {"a/../file/x", "a/../file/y/x", "a/c/../../file/y/x",
+                                        "a/../b/../file/x"};
+
+    (void)state;
+    put_file("file", "safe");
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        assert_int_equal(write_file(NULL, paths[i], "x", NULL), CG_OUTPUT);
+        assert_int_equal(count_entries("."), 1);
+    }
+    assert_int_equal(write_file(NULL, "a/../b/x", "x", NULL), CG_OK);
+    assert_file("b/x", "x");
+    assert_int_equal(unlink("b/x") | rmdir("b") | rmdir("a") | unlink("file"), 0);
+}
+
 static void missing_directories_are_made(void **state)
 {
     char path[100];
@@ -530,6 +546,7 @@ int main(void)
         IN_FOLDER(a_pipe_is_read_to_its_end),
         IN_FOLDER(a_file_appears_whole),
         IN_FOLDER(a_dropped_output_leaves_nothing),
+        IN_FOLDER(directories_made_on_a_way_that_turns_back_are_taken_back),
         IN_FOLDER(missing_directories_are_made),
         IN_FOLDER(links_and_directories_are_refused),
         IN_FOLDER(devices_and_pipes_are_written_directly),
