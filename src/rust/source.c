@@ -1,0 +1,90 @@
+#include "rust/source.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+#define STRIDE 1024u
+
+/* Marks for text that is not all ASCII. */
+static bool mark_characters(rust_source *self, arena *mem, size_t len)
+{
+    source_mark *marks;
+    uint32_t count = 0;
+    size_t at = 0, next = 0;
+
+    while (at < len && (unsigned char)self->text.ptr[at] < 0x80)
+        at++;
+    if (at == len)
+        return true;
+    marks = arena_take(mem, (len / STRIDE + 1) * sizeof *marks);
+    if (marks == NULL)
+        return false;
+    for (at = 0; at < len; count++) {
+        while (next * STRIDE <= at)
+            marks[next++] = (source_mark){(uint32_t)at, count};
+        str_next(self->text, &at);
+    }
+    while (next <= len / STRIDE)
+        marks[next++] = (source_mark){(uint32_t)len, count};
+    self->marks = marks;
+    return true;
+}
+
+/* How many characters begin before the offset. */
+static uint32_t characters_before(const rust_source *self, size_t offset)
+{
+    source_mark from;
+    size_t at;
+
+    if (self->marks == NULL)
+        return (uint32_t)offset;
+    from = self->marks[offset / STRIDE];
+    for (at = from.offset; at < offset; from.count++)
+        str_next(self->text, &at);
+    return from.count;
+}
+
+bool source_init(rust_source *self, arena *mem, cg_str path, cg_str text)
+{
+    size_t len = text.len < UINT32_MAX ? text.len : UINT32_MAX - 1;
+    const char *end = text.ptr + len;
+    uint32_t count = 1;
+    uint32_t *lines;
+
+    for (const char *at = text.ptr; len > 0 && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        count++;
+    lines = arena_take(mem, count * sizeof *lines);
+    if (lines == NULL)
+        return false;
+    lines[0] = 0;
+    count = 1;
+    for (const char *at = text.ptr; len > 0 && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        lines[count++] = (uint32_t)(at + 1 - text.ptr);
+    *self = (rust_source){.path = path, .text = text, .lines = lines, .line_count = count};
+    return mark_characters(self, mem, len);
+}
+
+rust_place source_place(const rust_source *self, uint32_t offset)
+{
+    uint32_t low = 0;
+    uint32_t high = self->line_count;
+    size_t at;
+
+    if (offset > self->text.len)
+        offset = (uint32_t)self->text.len;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (self->lines[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    at = self->lines[low];
+    if (low == 0 && str_starts_with(self->text, CG_LIT(BYTE_ORDER_MARK)))
+        at = sizeof BYTE_ORDER_MARK - 1;
+    return (rust_place){
+        .line = low + 1,
+        .column =
+            at < offset ? 1 + characters_before(self, offset) - characters_before(self, at) : 1,
+    };
+}
