@@ -1,0 +1,235 @@
+#include "cargo/files.h"
+
+#include "base/os.h"
+
+#define ENTRY_CEILING ((size_t)200000)
+
+static cg_code add_input(cargo_files *self, cg_str path, const buf *text, cg_err *reterr)
+{
+    cargo_input *to;
+    digest sum;
+    cargo_input found = {.is_missing = text == NULL};
+
+    for (size_t i = 0; i < self->inputs->count; i++) {
+        if (str_equal(self->inputs->at[i].path, path))
+            return CG_OK;
+    }
+    if (!arena_text(self->mem, path, &found.path))
+        return err_nomem(reterr);
+    if (text != NULL) {
+        CG_TRY(digest_start(&sum, reterr));
+        digest_add(&sum, text->at, text->len);
+        CG_TRY(digest_finish(&sum, found.sum, reterr));
+    }
+    to = vec_add(self->heap, self->inputs);
+    if (to == NULL)
+        return err_nomem(reterr);
+    *to = found;
+    return CG_OK;
+}
+
+cg_code files_read(cargo_files *self, cg_str path, buf *ret, bool *ret_is_there, cg_err *reterr)
+{
+    enum os_kind kind = OS_MISSING;
+    cg_code code;
+
+    *ret_is_there = false;
+    buf_init(ret, self->heap, FILES_BYTES);
+    CG_TRY(os_kind_of(self->env, path, true, &kind, reterr));
+    if (kind == OS_MISSING)
+        return add_input(self, path, NULL, reterr);
+    if (kind != OS_FILE) {
+        code = cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "is not a file");
+        err_in_file(reterr, path);
+        return code;
+    }
+    code = os_read_whole(self->env, path, ret, reterr);
+    if (code == CG_OK)
+        code = add_input(self, path, ret, reterr);
+    if (code != CG_OK) {
+        buf_free(ret);
+        err_in_file(reterr, path);
+        return code;
+    }
+    *ret_is_there = true;
+    return CG_OK;
+}
+
+cg_code files_read_toml(cargo_files *self, cg_str path, toml_document **ret, cg_err *reterr)
+{
+    bool is_there = false;
+    cg_code code;
+    buf text;
+
+    *ret = NULL;
+    CG_TRY(files_read(self, path, &text, &is_there, reterr));
+    if (!is_there)
+        return CG_OK;
+    code = toml_read(self->env, self->heap, buf_text(&text), ret, reterr);
+    buf_free(&text);
+    if (code != CG_OK)
+        err_in_file(reterr, path);
+    return code;
+}
+
+bool files_is(const cargo_files *self, cg_str path, enum os_kind kind)
+{
+    enum os_kind found = OS_MISSING;
+
+    return os_kind_of(self->env, path, true, &found, NULL) == CG_OK && found == kind;
+}
+
+cg_code files_list(cargo_files *self, cg_str path, os_entries *ret, cg_err *reterr)
+{
+    os_dir directory;
+    cg_code code;
+
+    *ret = (os_entries){0};
+    if (os_dir_open(self->env, path, &directory, NULL) != CG_OK)
+        return CG_OK;
+    code = os_dir_list(&directory, self->heap, self->mem, ENTRY_CEILING, ret, NULL);
+    os_dir_close(&directory);
+    if (code == CG_OK)
+        return CG_OK;
+    *ret = (os_entries){0};
+    return code == CG_NOMEM ? err_nomem(reterr) : CG_OK;
+}
+
+cg_code files_list_directories(cargo_files *self, cg_str path, cargo_names *to, cg_err *reterr)
+{
+    os_entries entries;
+
+    CG_TRY(files_list(self, path, &entries, reterr));
+    for (size_t i = 0; i < entries.count; i++) {
+        cg_str inner;
+        cg_str *at;
+
+        if (entries.at[i].name.ptr[0] == '.')
+            continue;
+        CG_TRY(files_join(self->mem, path, entries.at[i].name, &inner, reterr));
+        if (entries.at[i].kind != OS_DIRECTORY && !files_is(self, inner, OS_DIRECTORY))
+            continue;
+        at = vec_add(self->heap, to);
+        if (at == NULL)
+            return err_nomem(reterr);
+        *at = inner;
+    }
+    return CG_OK;
+}
+
+cg_code files_join(arena *mem, cg_str directory, cg_str name, cg_str *ret, cg_err *reterr)
+{
+    bool is_slashed = directory.len > 0 && directory.ptr[directory.len - 1] == '/';
+    char *at;
+
+    if (name.len > 0 && name.ptr[0] == '/')
+        return arena_text(mem, name, ret) ? CG_OK : err_nomem(reterr);
+    at = arena_bytes(mem, directory.len + name.len + 2);
+    if (at == NULL)
+        return err_nomem(reterr);
+    if (directory.len > 0)
+        memcpy(at, directory.ptr, directory.len);
+    if (!is_slashed)
+        at[directory.len] = '/';
+    if (name.len > 0)
+        memcpy(at + directory.len + !is_slashed, name.ptr, name.len);
+    at[directory.len + !is_slashed + name.len] = '\0';
+    *ret = (cg_str){at, directory.len + !is_slashed + name.len};
+    return CG_OK;
+}
+
+cg_str files_parent(cg_str path)
+{
+    size_t slash = str_find_last(path, '/');
+
+    if (slash == SIZE_MAX || path.len == 1)
+        return (cg_str){path.ptr, 0};
+    return (cg_str){path.ptr, slash > 0 ? slash : 1};
+}
+
+cg_str files_name(cg_str path)
+{
+    size_t slash = str_find_last(path, '/');
+
+    return slash == SIZE_MAX ? path : (cg_str){path.ptr + slash + 1, path.len - slash - 1};
+}
+
+bool files_is_below(cg_str path, cg_str root)
+{
+    if (root.len == 1 && root.ptr[0] == '/')
+        return true;
+    return str_starts_with(path, root) && (path.len == root.len || path.ptr[root.len] == '/');
+}
+
+/* --- patterns --- */
+
+/* The first part, taken off; slashes and `.` parts in front are skipped. */
+static cg_str take_part(cg_str *path)
+{
+    cg_str part;
+
+    do {
+        while (path->len > 0 && path->ptr[0] == '/')
+            *path = (cg_str){path->ptr + 1, path->len - 1};
+        part = (cg_str){path->ptr, 0};
+        while (part.len < path->len && path->ptr[part.len] != '/')
+            part.len++;
+        *path = (cg_str){path->ptr + part.len, path->len - part.len};
+    } while (part.len == 1 && part.ptr[0] == '.');
+    return part;
+}
+
+/* One part without slashes: after a `*` that led nowhere, the last one takes a byte more. */
+static bool match_part(cg_str pattern, cg_str name)
+{
+    size_t p = 0;
+    size_t n = 0;
+    size_t star = SIZE_MAX;
+    size_t star_n = 0;
+
+    while (n < name.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            star_n = n;
+        } else if (p < pattern.len && (pattern.ptr[p] == '?' || pattern.ptr[p] == name.ptr[n])) {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++star_n;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+bool files_match(cg_str pattern, cg_str path)
+{
+    cg_str star_pattern = {0};
+    cg_str star_path = {0};
+
+    for (;;) {
+        cg_str before = path;
+        cg_str wanted = take_part(&pattern);
+        cg_str part;
+
+        if (str_equal(wanted, CG_LIT("**"))) {
+            star_pattern = pattern;
+            star_path = before;
+            continue;
+        }
+        part = take_part(&path);
+        if (wanted.len == 0 && part.len == 0)
+            return true;
+        if (wanted.len > 0 && part.len > 0 && match_part(wanted, part))
+            continue;
+        /* The last `**` takes one part more. */
+        if (star_pattern.ptr == NULL || take_part(&star_path).len == 0)
+            return false;
+        pattern = star_pattern;
+        path = star_path;
+    }
+}
