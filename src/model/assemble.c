@@ -1,0 +1,505 @@
+#include "model/assemble.h"
+
+#include "model/catalogue.h"
+#include "model/ids.h"
+#include "model/place.h"
+#include "model/rules.h"
+
+typedef struct assembler {
+    const extraction *from;
+    const function_facts *functions;
+    program *program;
+    types *types;
+    model_draft *draft;
+    arena *mem;
+    cg_str *ids;            /* of components, in order */
+    cg_str **instances;     /* module ids, by component and instance */
+    uint32_t *component_of; /* by item: index + 1 of the component of that struct or enum */
+    VEC(model_place) sites; /* assembly calls that are listed already */
+    cg_err *reterr;
+} assembler;
+
+static cg_code nomem(assembler *self)
+{
+    return err_nomem(self->reterr);
+}
+
+static cg_str function_id(const assembler *self, item_ref function)
+{
+    const function_fact *fact = function_of(self->functions, function);
+
+    return fact ? fact->id : CG_LIT("");
+}
+
+static uint8_t confidence_of(cg_str condition)
+{
+    return condition.ptr ? MODEL_CONFIDENCE_CONDITIONAL : MODEL_CONFIDENCE_PROVEN;
+}
+
+/* --- findings --- */
+
+model_finding *assemble_finding(const program *code_of, const function_facts *functions,
+                                model_draft *draft, const char *rule, uint8_t confidence,
+                                cg_str message, model_place place)
+{
+    model_finding *finding = draft_finding(draft);
+    const rule_row *row = rule_find(str_from(rule));
+    const function_fact *fact =
+        functions && place.function ? function_of(functions, place.function) : NULL;
+
+    if (!finding || !arena_text(&draft->mem, message, &finding->message))
+        return NULL;
+    finding->rule = str_from(rule);
+    finding->confidence = confidence;
+    if (row) {
+        finding->severity = row->severity;
+        finding->help = row->fix;
+    }
+    if (fact) {
+        finding->function = fact->spelled;
+        finding->function_id = fact->id;
+    }
+    if (place.file) {
+        finding->location = place_location(code_of, place, draft);
+        finding->source = place_label(code_of, place, &draft->mem);
+        if (!finding->location || !finding->source.ptr)
+            return NULL;
+    }
+    if (!draft_evidence(draft, &finding->evidence, MODEL_EVIDENCE_KIND_SOURCE, confidence,
+                        finding->source, finding->message))
+        return NULL;
+    return finding;
+}
+
+/* --- parameters and modules --- */
+
+/* One axis stands alone unless its text could be taken for more than one. */
+static bool is_plain(cg_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!is_word && c != '_' && c != ' ' && c != '.' && c != ':' && c != '*' && c != '+' &&
+            c != '/' && c != '-')
+            return false;
+    }
+    return text.len > 0;
+}
+
+bool assemble_shape(const eval *interpreter, const extract_parameter *parameter, arena *mem,
+                    cg_str *ret)
+{
+    buf text;
+
+    *ret = (cg_str){0};
+    if (!parameter->has_shape)
+        return !parameter->shape_text.ptr || arena_text(mem, parameter->shape_text, ret);
+    buf_init(&text, interpreter->program->heap, SIZE_MAX);
+    for (uint32_t i = 0; i < parameter->rank; i++) {
+        if (i > 0)
+            buf_add(&text, CG_LIT(", "));
+        if (parameter->shape[i])
+            expr_print(interpreter->exprs, parameter->shape[i], &text);
+        else
+            buf_byte(&text, '_');
+    }
+    bool is_bare = parameter->rank == 1 && is_plain(buf_text(&text));
+    cg_str inner = buf_text(&text);
+    bool is_good = !text.failed &&
+                   (is_bare ? arena_text(mem, inner, ret)
+                            : arena_format(mem, ret, parameter->rank == 1 ? "(%.*s,)" : "(%.*s)",
+                                           (int)inner.len, inner.ptr));
+
+    buf_free(&text);
+    return is_good;
+}
+
+static cg_code type_names(assembler *self, type_ref type, cg_str *name, cg_str *qualified)
+{
+    const model_type shape = *type_at(self->types, type);
+
+    *qualified = (cg_str){0};
+    if (shape.kind != TYPE_ITEM)
+        return type_text(self->types, type, name) ? CG_OK : nomem(self);
+    *name = program_text(self->program, self->program->items.at[shape.item].name);
+    return program_item_path(self->program, shape.item, qualified) ? CG_OK : nomem(self);
+}
+
+static cg_code add_module(assembler *self, size_t at, size_t index)
+{
+    const extract_component *component = &self->from->components.at[at];
+    const extract_instance *instance = &component->instances.at[index];
+    model_module *record = draft_module(self->draft);
+    cg_str name;
+
+    if (!record)
+        return nomem(self);
+    if (instance->parent == UINT32_MAX) {
+        record->type_name = component->qualified;
+        record->qualified_type = component->type ? component->qualified : (cg_str){0};
+    } else {
+        CG_TRY(type_names(self, instance->type, &name, &record->qualified_type));
+        if (!arena_text(self->mem, name, &record->type_name))
+            return nomem(self);
+        record->parent = self->instances[at][instance->parent];
+    }
+    record->component = self->ids[at];
+    if (instance->field)
+        record->field = program_text(self->program, instance->field);
+    record->builder_root = instance->root.ptr ? instance->root : CG_LIT("");
+    record->prefix = instance->printed;
+    record->repeat = instance->repeat;
+    record->confidence = confidence_of(instance->condition);
+    record->source = place_label(self->program, instance->place, self->mem);
+    record->location = place_location(self->program, instance->place, self->draft);
+    if (!record->source.ptr || !record->location ||
+        !id_module(self->mem, self->ids[at], record->builder_root, record->prefix,
+                   record->type_name, index, &record->id))
+        return nomem(self);
+    self->instances[at][index] = record->id;
+    return CG_OK;
+}
+
+static cg_code add_parameter(assembler *self, size_t at, const extract_parameter *from)
+{
+    model_parameter *record = draft_parameter(self->draft);
+    cg_str detail = from->condition.ptr ? from->condition : CG_LIT("asked for on every way");
+
+    if (!record)
+        return nomem(self);
+    record->component = self->ids[at];
+    record->module = self->instances[at][from->instance];
+    record->key = from->printed;
+    record->builder_root = from->root;
+    record->role =
+        from->is_running_state ? MODEL_PARAMETER_ROLE_RUNNING_STATE : MODEL_PARAMETER_ROLE_UNKNOWN;
+    record->kind = from->how;
+    record->certainty = from->condition.ptr ? MODEL_CERTAINTY_CONDITIONAL : MODEL_CERTAINTY_CERTAIN;
+    record->condition = from->condition;
+    record->source = place_label(self->program, from->place, self->mem);
+    record->location = place_location(self->program, from->place, self->draft);
+    if (!record->source.ptr || !record->location ||
+        !assemble_shape(self->from->eval, from, self->mem, &record->symbolic_shape) ||
+        !id_make(self->mem, MODEL_ID_KIND_PARAMETER,
+                 ID_PARTS(self->ids[at], from->root, from->printed), &record->id) ||
+        !draft_evidence(self->draft, &record->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                        confidence_of(from->condition), record->source, detail))
+        return nomem(self);
+    return CG_OK;
+}
+
+static cg_code add_component(assembler *self, size_t at)
+{
+    const extract_component *component = &self->from->components.at[at];
+    item_ref named = component->type ? component->type : component->constructor;
+    const program_item item = self->program->items.at[named];
+    const ast *tree = program_tree(self->program, item.file);
+    ast_ref name = ast_child(tree, item.node, ROLE_NAME);
+    const ast_node *node = ast_at(tree, name ? name : item.node);
+    model_place place = {item.file, node->start, node->end, 0};
+    model_component *record = draft_component(self->draft);
+    size_t count = component->instances.count;
+
+    self->instances[at] = arena_zero(self->mem, (count + 1) * sizeof *self->instances[at]);
+    if (!record || !self->instances[at])
+        return nomem(self);
+    record->id = self->ids[at];
+    record->name = component->name;
+    record->qualified_name = component->qualified;
+    record->constructor = function_id(self, component->constructor);
+    record->is_nested = component->is_nested ? BOOL_TRUE : BOOL_FALSE;
+    record->source = place_label(self->program, place, self->mem);
+    record->location = place_location(self->program, place, self->draft);
+    if (!record->source.ptr || !record->location ||
+        !draft_evidence(self->draft, &record->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                        MODEL_CONFIDENCE_PROVEN, record->source, CG_LIT("made from a VarBuilder")))
+        return nomem(self);
+    for (size_t i = 0; i < component->root_count; i++) {
+        model_builder *builder = draft_record(self->draft, &record->builders, &table_model_builder);
+
+        if (!builder)
+            return nomem(self);
+        builder->name = component->roots[i];
+        if (!draft_evidence(self->draft, &builder->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                            MODEL_CONFIDENCE_PROVEN, record->source,
+                            CG_LIT("parameter of the constructor")))
+            return nomem(self);
+    }
+    for (size_t i = 0; i < count; i++)
+        CG_TRY(add_module(self, at, i));
+    for (size_t i = 0; i < component->parameters.count; i++)
+        CG_TRY(add_parameter(self, at, &component->parameters.at[i]));
+    for (size_t i = 0; i < component->faults.count; i++) {
+        const extract_fault *fault = &component->faults.at[i];
+        model_finding *finding =
+            assemble_finding(self->program, self->functions, self->draft, fault->rule,
+                             MODEL_CONFIDENCE_PROVEN, fault->message, fault->place);
+
+        if (!finding || !draft_text(self->draft, &finding->related, self->ids[at]))
+            return nomem(self);
+        finding->prefix = fault->prefix;
+    }
+    return CG_OK;
+}
+
+/* --- how components hold and build each other --- */
+
+/* The components among the types inside a type, through containers. */
+static cg_code edges_of_type(assembler *self, size_t at, type_ref type, cg_str field,
+                             model_place place)
+{
+    const extract_component *component = &self->from->components.at[at];
+    type_ref open[64];
+    size_t count = 1, visited = 0;
+
+    open[0] = type;
+    while (count > 0 && visited++ < 256) {
+        const model_type shape = *type_at(self->types, open[--count]);
+        uint32_t other = shape.kind == TYPE_ITEM ? self->component_of[shape.item] : 0;
+
+        if (other && other - 1 != at) {
+            model_edge *edge = draft_edge(self->draft);
+
+            if (!edge)
+                return nomem(self);
+            edge->from = self->ids[at];
+            edge->to = self->ids[other - 1];
+            edge->via_function = function_id(self, component->constructor);
+            edge->source = place_label(self->program, place, self->mem);
+            if (!edge->source.ptr ||
+                !id_make(self->mem, MODEL_ID_KIND_COMPOSITION_EDGE,
+                         ID_PARTS(edge->from, edge->to, field), &edge->id) ||
+                !draft_evidence(self->draft, &edge->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                                MODEL_CONFIDENCE_PROVEN, edge->source, CG_LIT("type of a field")))
+                return nomem(self);
+        }
+        if (shape.kind == TYPE_FUNCTION)
+            continue;
+        for (size_t i = 0; i < shape.arg_count && count < 64; i++)
+            open[count++] = shape.args[i];
+    }
+    return CG_OK;
+}
+
+static cg_code add_edges(assembler *self, size_t at)
+{
+    item_ref owner = self->from->components.at[at].type;
+    type_ref type = 0;
+    uint64_t number = 0;
+
+    if (!owner || self->program->items.at[owner].kind != ITEM_STRUCT)
+        return CG_OK;
+    const program_item item = self->program->items.at[owner];
+    ast_ref list = ast_child(program_tree(self->program, item.file), item.node, ROLE_BODY);
+
+    CG_TRY(type_of_item(self->types, owner, &type, self->reterr));
+    for (ast_ref field = list ? ast_at(program_tree(self->program, item.file), list)->first : 0;
+         field;) {
+        const ast *tree = program_tree(self->program, item.file);
+        ast_ref next = ast_at(tree, field)->next;
+        ast_ref name = ast_child(tree, field, ROLE_NAME);
+        ast_ref written = ast_child(tree, field, ROLE_TYPE);
+        cg_str text = name ? program_text(self->program, ast_at(tree, name)->text) : (cg_str){0};
+        model_place place = {item.file, ast_at(tree, field)->start, ast_at(tree, field)->end, 0};
+        type_ref inner = 0;
+
+        if (!name && ast_at(tree, field)->role == ROLE_TYPE) {
+            written = field; /* of a tuple struct */
+            if (!arena_format(self->mem, &text, "%llu", (unsigned long long)number++))
+                return nomem(self);
+        }
+        if (written) {
+            CG_TRY(type_lower(self->types, item.module, item.file, written, NULL, &inner,
+                              self->reterr));
+            CG_TRY(edges_of_type(self, at, inner, text, place));
+        }
+        field = next;
+    }
+    return CG_OK;
+}
+
+static bool is_site_known(const assembler *self, model_place place)
+{
+    for (size_t i = 0; i < self->sites.count; i++) {
+        if (self->sites.at[i].file == place.file && self->sites.at[i].start == place.start &&
+            self->sites.at[i].end == place.end)
+            return true;
+    }
+    return false;
+}
+
+/* What an instance's prefix adds to that of the one around it, part by part. */
+static cg_code chain_of(assembler *self, cg_str outer, cg_str inner, sc_strs *ret)
+{
+    size_t at = 0;
+
+    if (outer.len > 0 && str_starts_with(inner, outer) && inner.len > outer.len &&
+        inner.ptr[outer.len] == '.')
+        at = outer.len + 1;
+    else if (str_equal(outer, inner))
+        return CG_OK;
+    while (at < inner.len) {
+        size_t end = at;
+        unsigned depth = 0;
+
+        while (end < inner.len && (depth > 0 || inner.ptr[end] != '.')) {
+            depth += inner.ptr[end] == '{';
+            depth -= inner.ptr[end] == '}' && depth > 0;
+            end++;
+        }
+        if (!draft_text(self->draft, ret, (cg_str){inner.ptr + at, end - at}))
+            return nomem(self);
+        at = end + 1;
+    }
+    return CG_OK;
+}
+
+static cg_code add_site(assembler *self, const extract_component *component,
+                        const extract_instance *instance)
+{
+    const model_type type = *type_at(self->types, instance->type);
+    uint32_t built = type.kind == TYPE_ITEM ? self->component_of[type.item] : 0;
+    const function_fact *fact =
+        instance->place.function ? function_of(self->functions, instance->place.function) : NULL;
+    model_place *known;
+
+    if (!built || !fact || is_site_known(self, instance->place))
+        return CG_OK;
+    const extract_component *child = &self->from->components.at[built - 1];
+    cg_str outer = component->instances.at[instance->parent].printed;
+
+    known = vec_add(self->draft->heap, &self->sites);
+    if (!known)
+        return nomem(self);
+    *known = instance->place;
+    for (size_t i = 0; i < child->root_count; i++) {
+        model_assembly *site = draft_assembly(self->draft);
+
+        if (!site)
+            return nomem(self);
+        site->function = fact->id;
+        site->function_name = fact->qualified;
+        site->component = self->ids[built - 1];
+        site->component_name = child->name;
+        site->builder_root = child->roots[i];
+        CG_TRY(chain_of(self, outer, instance->printed, &site->prefix_chain));
+        site->source = place_label(self->program, instance->place, self->mem);
+        site->location = place_location(self->program, instance->place, self->draft);
+        if (!site->source.ptr || !site->location ||
+            !id_assembly(self->mem, site->function, site->component, site->builder_root,
+                         site->prefix_chain, &site->id) ||
+            !draft_evidence(self->draft, &site->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                            confidence_of(instance->condition), site->source,
+                            CG_LIT("the constructor is called here")))
+            return nomem(self);
+    }
+    return CG_OK;
+}
+
+cg_code assemble_structure(const extraction *from, const function_facts *functions,
+                           model_draft *draft, cg_err *reterr)
+{
+    size_t count = from->components.count;
+    program *code_of = from->eval->program;
+    assembler self = {
+        .from = from,
+        .functions = functions,
+        .program = code_of,
+        .types = from->eval->types,
+        .draft = draft,
+        .mem = &draft->mem,
+        .ids = arena_zero(&draft->mem, (count + 1) * sizeof(cg_str)),
+        .instances = arena_zero(&draft->mem, (count + 1) * sizeof(cg_str *)),
+        .component_of = arena_zero(&draft->mem, code_of->items.count * sizeof(uint32_t)),
+        .reterr = reterr,
+    };
+    cg_code code = CG_OK;
+
+    if (!self.ids || !self.instances || !self.component_of)
+        return nomem(&self);
+    for (size_t i = 0; i < count; i++) {
+        const extract_component *component = &from->components.at[i];
+
+        if (component->type)
+            self.component_of[component->type] = (uint32_t)i + 1;
+        if (!id_make(self.mem, MODEL_ID_KIND_COMPONENT, ID_PARTS(component->qualified),
+                     &self.ids[i]))
+            return nomem(&self);
+    }
+    for (size_t i = 0; code == CG_OK && i < count; i++)
+        code = add_component(&self, i);
+    for (size_t i = 0; code == CG_OK && i < count; i++)
+        code = add_edges(&self, i);
+    for (size_t i = 0; code == CG_OK && i < count; i++) {
+        const extract_component *component = &from->components.at[i];
+
+        for (size_t j = 1; code == CG_OK && j < component->instances.count; j++) {
+            if (component->instances.at[j].parent != UINT32_MAX)
+                code = add_site(&self, component, &component->instances.at[j]);
+        }
+    }
+    vec_free(draft->heap, &self.sites);
+    return code;
+}
+
+/* --- what loading came across --- */
+
+static cg_code add_versions(const program *code_of, model_draft *draft, cg_err *reterr)
+{
+    cg_str core = {0}, nn = {0}, message;
+
+    for (size_t i = 0; i < code_of->cargo->candle_count; i++) {
+        const cargo_candle *candle = &code_of->cargo->candles[i];
+        bool is_core = str_equal(candle->name, CG_LIT("candle-core"));
+        bool is_nn = str_equal(candle->name, CG_LIT("candle-nn"));
+
+        if (is_core)
+            core = candle->versions;
+        if (is_nn)
+            nn = candle->versions;
+        if ((!is_core && !is_nn) || catalogue_is_verified(catalogue_version(candle->versions)))
+            continue;
+        if (!arena_format(&draft->mem, &message,
+                          "%.*s %.*s is not among the versions our tables were checked with; what "
+                          "they say holds conditionally",
+                          (int)candle->name.len, candle->name.ptr, (int)candle->versions.len,
+                          candle->versions.ptr) ||
+            !assemble_finding(code_of, NULL, draft, "candle-semantics-version",
+                              MODEL_CONFIDENCE_PROVEN, message, (model_place){0}))
+            return err_nomem(reterr);
+    }
+    if (core.ptr && nn.ptr && !str_equal(core, nn)) {
+        if (!arena_format(&draft->mem, &message, "candle-core is %.*s, candle-nn is %.*s",
+                          (int)core.len, core.ptr, (int)nn.len, nn.ptr) ||
+            !assemble_finding(code_of, NULL, draft, "candle-semantics-version",
+                              MODEL_CONFIDENCE_PROVEN, message, (model_place){0}))
+            return err_nomem(reterr);
+    }
+    return CG_OK;
+}
+
+cg_code assemble_context(const program *code_of, model_draft *draft, cg_err *reterr)
+{
+    for (size_t i = 0; i < code_of->cargo->diagnostics.count; i++) {
+        const cargo_diagnostic *from = &code_of->cargo->diagnostics.at[i];
+
+        if (!assemble_finding(code_of, NULL, draft, from->code, MODEL_CONFIDENCE_PROVEN,
+                              from->message, (model_place){0}))
+            return err_nomem(reterr);
+    }
+    for (size_t i = 0; i < code_of->faults.count; i++) {
+        const program_fault *from = &code_of->faults.at[i];
+        model_place place = {from->file, from->start, from->end, 0};
+        model_finding *finding = assemble_finding(code_of, NULL, draft, from->rule,
+                                                  MODEL_CONFIDENCE_UNKNOWN, from->message, place);
+
+        if (!finding)
+            return err_nomem(reterr);
+        if (from->is_minor)
+            finding->severity = MODEL_FINDING_SEVERITY_INFORMATION;
+        if (!from->file && from->path.ptr && !arena_text(&draft->mem, from->path, &finding->source))
+            return err_nomem(reterr);
+    }
+    return add_versions(code_of, draft, reterr);
+}

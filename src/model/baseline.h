@@ -1,0 +1,37 @@
+/*
+ * baseline - what a model was like when somebody last looked, as a text file.
+ *
+ * Two kinds, told apart by their first line. The fingerprint is the
+ * reference's: components, parameters, entrypoints, and of the findings only
+ * rule and severity. The readable one adds shapes, certainty, functions and
+ * numbers of findings, so that a comparison says what changed. Neither has
+ * lines of source, so that moving code changes nothing.
+ */
+#ifndef CG_MODEL_BASELINE_H
+#define CG_MODEL_BASELINE_H
+
+#include "base/buf.h"
+#include "model/document.h"
+
+/* What the first line says behind `# `. */
+#define BASELINE_FINGERPRINT_SCHEMA "candle-graph/model-baseline/1"
+#define BASELINE_READABLE_SCHEMA    "candle-graph/readable-baseline/1"
+
+enum baseline_kind { BASELINE_FINGERPRINT, BASELINE_READABLE };
+
+/* The kind a file is of, by its first line; fails with CG_INPUT when it is none. */
+cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr) CG_MUST;
+
+/* The whole file. Fails with CG_NOMEM. */
+cg_code baseline_write(heap *heap, const model_doc *doc, enum baseline_kind kind, buf *out,
+                       cg_err *reterr) CG_MUST;
+
+/*
+ * Compare the file with the document. `out` gets what differs, nothing when
+ * all is equal: for a fingerprint lines `- ...` and `+ ...`, else sentences.
+ * Fails with CG_INPUT (with the line) when the file is no baseline, or CG_NOMEM.
+ */
+cg_code baseline_compare(heap *heap, cg_str text, const model_doc *doc, bool *ret_is_equal,
+                         buf *out, cg_err *reterr) CG_MUST;
+
+#endif

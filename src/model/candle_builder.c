@@ -1,0 +1,566 @@
+#include "model/candle_builder.h"
+
+#include "model/candle_tensor.h"
+#include "model/eval_state.h"
+#include "model/holders.h"
+#include "model/std_text.h"
+#include "model/value_kinds.h"
+
+#define PREFIX_BYTES  4096u
+#define PREFIX_PIECES 256u
+
+static cg_code no_memory(const library_call *call)
+{
+    return err_nomem(call->eval->reterr);
+}
+
+/* --- texts that live as long as the trail --- */
+
+/* Empty parts (`a..b`, `.a`, `a.`) are dropped. */
+static bool keep_dotted(eval *self, text_pieces from, text_pieces *ret)
+{
+    arena *mem = &self->trail->mem;
+    text_piece *to = arena_take(mem, (from.count + 1) * sizeof *to);
+    bool is_start = true; /* of a part */
+    size_t count = 0;
+
+    if (to == NULL)
+        return false;
+    for (size_t i = 0; i < from.count; i++) {
+        cg_str text = from.at[i].text;
+        char *room = arena_bytes(mem, text.len + 1);
+        size_t len = 0;
+
+        if (room == NULL)
+            return false;
+        for (size_t k = 0; k < text.len; k++) {
+            bool is_dot = text.ptr[k] == '.' && !from.at[i].is_hole;
+
+            if (!is_dot || !is_start)
+                room[len++] = text.ptr[k];
+            is_start = is_dot;
+        }
+        if (len == 0 && !from.at[i].is_hole)
+            continue;
+        to[count] = from.at[i];
+        to[count++].text = (cg_str){room, len};
+    }
+    if (count > 0 && is_start && !to[count - 1].is_hole) {
+        to[count - 1].text.len--;
+        if (to[count - 1].text.len == 0)
+            count--;
+    }
+    *ret = (text_pieces){to, count};
+    return true;
+}
+
+/* `a` and `b` with a dot between them; `dotted` pieces are not copied again. */
+static bool join_dotted(eval *self, text_pieces a, text_pieces b, text_pieces *ret)
+{
+    text_piece *to;
+    size_t count = 0;
+
+    if (a.count == 0 || b.count == 0) {
+        *ret = a.count == 0 ? b : a;
+        return true;
+    }
+    to = arena_take(&self->trail->mem, (a.count + b.count + 1) * sizeof *to);
+    if (to == NULL)
+        return false;
+    memcpy(to, a.at, a.count * sizeof *to);
+    count = a.count;
+    for (size_t i = 0; i < b.count; i++) {
+        cg_str text = b.at[i].text;
+        bool needs_dot = i == 0;
+        text_piece *last = &to[count - 1];
+
+        if (needs_dot && b.at[i].is_hole) {
+            if (last->is_hole) {
+                to[count++] = (text_piece){.text = CG_LIT(".")};
+            } else if (!arena_format(&self->trail->mem, &last->text, "%.*s.", (int)last->text.len,
+                                     last->text.ptr)) {
+                return false;
+            }
+            to[count++] = b.at[i];
+            continue;
+        }
+        if (b.at[i].is_hole || last->is_hole) {
+            to[count] = b.at[i];
+            if (needs_dot &&
+                !arena_format(&self->trail->mem, &to[count].text, ".%.*s", (int)text.len, text.ptr))
+                return false;
+            count++;
+            continue;
+        }
+        if (!arena_format(&self->trail->mem, &last->text, needs_dot ? "%.*s.%.*s" : "%.*s%.*s",
+                          (int)last->text.len, last->text.ptr, (int)text.len, text.ptr))
+            return false;
+    }
+    *ret = (text_pieces){to, count};
+    return true;
+}
+
+/* The value as text. */
+static bool pieces_of(eval *self, val which, text_pieces *ret)
+{
+    std_text text;
+    text_pieces pieces;
+
+    std_text_begin(&text, self);
+    std_text_value(&text, which);
+    return std_text_end_pieces(&text, &pieces) && keep_dotted(self, pieces, ret);
+}
+
+/* --- builders as values --- */
+
+static val make_builder(eval *self, type_ref type, const builder_value *builder)
+{
+    value it = {.kind = VALUE_BUILDER, .is_known = true, .type = type, .as.builder = builder};
+
+    return value_make(self->values, &it);
+}
+
+static void use(eval *self, const builder_value *builder)
+{
+    for (const builder_step *step = builder->last; step != NULL; step = step->before)
+        trail_step_used(self->trail, step);
+}
+
+/* No model has such prefixes; without an end they would cost the square of their length. */
+static bool is_too_long(text_pieces prefix, text_pieces added, uint32_t depth)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < prefix.count; i++)
+        length += prefix.at[i].text.len;
+    for (size_t i = 0; i < added.count; i++)
+        length += added.at[i].text.len;
+    return length > PREFIX_BYTES || prefix.count + added.count > PREFIX_PIECES ||
+           depth > PREFIX_PIECES;
+}
+
+static val builder_with_prefix(library_call *call, val from, val added, bool is_absolute)
+{
+    eval *self = call->eval;
+    builder_value next = *value_at(self->values, from)->as.builder;
+    builder_step *step = arena_zero(&self->trail->mem, sizeof *step);
+    type_ref type = value_at(self->values, from)->type;
+    text_pieces pieces;
+
+    if (step == NULL || !pieces_of(self, added, &pieces))
+        return 0;
+    if (next.depth == UINT32_MAX)
+        return from;
+    if (is_too_long(next.prefix, pieces, next.depth)) {
+        trail_step_used(self->trail, next.last);
+        next.depth = UINT32_MAX;
+        return trail_add_fault(self->trail, "analysis-budget", call->place,
+                               "the prefix becomes too long here; what is added was left out")
+                   ? make_builder(self, type, &next)
+                   : 0;
+    }
+    next.depth++;
+    trail_step_used(self->trail, next.last);
+    step->before = next.last;
+    step->added = pieces;
+    step->place = call->place;
+    step->serial = ++self->trail->steps;
+    next.last = step;
+    if (is_absolute)
+        next.prefix = pieces;
+    else if (!join_dotted(self, next.prefix, pieces, &next.prefix))
+        return 0;
+    if (!trail_step_made(self->trail, step))
+        return 0;
+    return make_builder(self, type, &next);
+}
+
+typedef struct prefix_job {
+    library_call *call;
+    bool is_absolute;
+} prefix_job;
+
+static val prefixed(eval *self, const val *args, size_t count, const void *context)
+{
+    const prefix_job *job = context;
+
+    (void)self;
+    (void)count;
+    return builder_with_prefix(job->call, args[0], args[1], job->is_absolute);
+}
+
+static cg_code give_prefixed(library_call *call, bool is_absolute)
+{
+    prefix_job job = {call, is_absolute};
+    val both[2] = {call->receiver, std_arg(call, 0)};
+
+    if (call->count != 1)
+        return CG_OK;
+    if (std_kind(call, both[1]) == VALUE_NEVER || std_kind(call, both[1]) == VALUE_ERROR)
+        return std_give(call, both[1]);
+    return std_give(call, std_each_choice(call->eval, both, 2, prefixed, &job));
+}
+
+/* --- registration --- */
+
+cg_code candle_register(library_call *call, const candle_parameter *parameter, val *ret)
+{
+    eval *self = call->eval;
+    const builder_value *builder = value_at(self->values, parameter->builder)->as.builder;
+    trail_parameter entry = {.instance = self->trail->instance,
+                             .root = builder->root,
+                             .last = builder->last,
+                             .rank = parameter->rank,
+                             .has_shape = parameter->has_shape,
+                             .shape_text = parameter->shape_text,
+                             .dtype = parameter->dtype != 0 ? parameter->dtype : builder->dtype,
+                             .device = builder->device,
+                             .how = parameter->how,
+                             .library = parameter->library,
+                             .repeat = self->trail->repeat,
+                             .condition = self->trail->condition,
+                             .place = call->place,
+                             .alternative = parameter->alternative,
+                             .is_running_state = parameter->is_running_state};
+    expr *shape;
+    val tensor;
+    value key = {.kind = VALUE_TEXT};
+    cg_str text;
+
+    use(self, builder);
+    if (!join_dotted(self, builder->prefix, parameter->key, &entry.key))
+        return no_memory(call);
+    if (parameter->condition.ptr != NULL)
+        entry.condition = trail_add_condition(self->trail, parameter->condition);
+    else if (builder->condition != 0)
+        entry.condition = builder->condition;
+    else if (builder->is_renamed)
+        entry.condition = trail_add_condition(self->trail, CG_LIT("keys are renamed"));
+    shape = arena_take(&self->trail->mem, (parameter->rank + 1u) * sizeof *shape);
+    if (shape == NULL)
+        return no_memory(call);
+    if (parameter->rank > 0)
+        memcpy(shape, parameter->shape, parameter->rank * sizeof *shape);
+    entry.shape = shape;
+    if (entry.shape_text.ptr != NULL &&
+        !arena_text(&self->trail->mem, entry.shape_text, &entry.shape_text))
+        return no_memory(call);
+    if (!trail_add_parameter(self->trail, &entry))
+        return no_memory(call);
+    key.as.pieces = entry.key;
+    tensor = value_make(self->values, &key);
+    if (tensor == 0 || !value_print(self->values, tensor, &text))
+        return no_memory(call);
+    *ret = tensor_parameter(self, &entry, text);
+    return *ret == 0 ? no_memory(call) : CG_OK;
+}
+
+/* A raw get: where name, shape and dtype stand among the arguments; -1: there is none. */
+typedef struct get_row {
+    const char *name;
+    int8_t key, shape, dtype;
+} get_row;
+
+static const get_row GETS[] = {
+#define GET(name, key, shape, dtype) {name, key, shape, dtype},
+#include "model/candle_functions.def"
+#undef GET
+};
+
+typedef struct get_job {
+    library_call *call;
+    const get_row *row;
+    const val *keys;
+    size_t key_count;
+} get_job;
+
+static cg_code get_one(library_call *call, const get_row *row, val builder, val key, val *ret)
+{
+    eval *self = call->eval;
+    candle_parameter parameter = {.builder = builder, .how = call->name};
+    expr axes[CANDLE_AXES];
+    val shape = row->shape < 0 ? 0 : std_arg(call, (size_t)row->shape);
+
+    if (!pieces_of(self, key, &parameter.key))
+        return no_memory(call);
+    if (shape != 0) {
+        if (!candle_shape(self, shape, axes, &parameter.rank, &parameter.has_shape))
+            return no_memory(call);
+        if (!parameter.has_shape && !value_print(self->values, shape, &parameter.shape_text))
+            return no_memory(call);
+    }
+    if (!parameter.has_shape)
+        parameter.rank = 0;
+    parameter.shape = axes;
+    if (row->dtype >= 0)
+        parameter.dtype = std_arg(call, (size_t)row->dtype);
+    return candle_register(call, &parameter, ret);
+}
+
+static cg_code get_way(void *context, size_t way, val *ret)
+{
+    get_job *job = context;
+
+    return get_one(job->call, job->row, job->call->receiver, job->keys[way % job->key_count], ret);
+}
+
+static cg_code give_get(library_call *call, const get_row *row)
+{
+    const value *key;
+    get_job job = {.call = call, .row = row};
+    cg_str condition;
+    val result = 0;
+
+    if ((size_t)row->key >= call->count)
+        return CG_OK;
+    key = std_at(call, call->args[row->key]);
+    if (key->kind == VALUE_NEVER || key->kind == VALUE_ERROR)
+        return std_give(call, call->args[row->key]);
+    if (key->kind != VALUE_CHOICE) {
+        CG_TRY(get_one(call, row, call->receiver, call->args[row->key], &result));
+        return std_give(call, result);
+    }
+    job.keys = key->as.items;
+    job.key_count = key->count;
+    if (!std_condition(call->eval, call->args[row->key], &condition))
+        return no_memory(call);
+    CG_TRY(eval_ways(call->eval, job.key_count, condition, get_way, &job, &result));
+    return std_give(call, result);
+}
+
+/* --- methods --- */
+
+static cg_code give_changed(library_call *call, const builder_value *next)
+{
+    return std_give(call, make_builder(call->eval, std_at(call, call->receiver)->type, next));
+}
+
+static cg_code give_worded(library_call *call, enum value_kind kind, val known)
+{
+    return known != 0 ? std_give(call, known) : std_give_opaque(call, kind, 0);
+}
+
+static cg_code give_prefix(library_call *call)
+{
+    value it = {.kind = VALUE_TEXT, .is_known = true};
+
+    it.as.pieces = std_at(call, call->receiver)->as.builder->prefix;
+    for (size_t i = 0; i < it.as.pieces.count; i++)
+        it.is_known = it.is_known && !it.as.pieces.at[i].is_hole;
+    return std_give(call, value_make(call->eval->values, &it));
+}
+
+/* `contains_tensor(key)`: it depends on what is loaded. */
+static cg_code give_contains(library_call *call)
+{
+    eval *self = call->eval;
+    value it = {.kind = VALUE_BOOL};
+    text_pieces key;
+    value whole = {.kind = VALUE_TEXT};
+    val made;
+
+    if (call->count != 1 || !pieces_of(self, call->args[0], &key))
+        return call->count != 1 ? CG_OK : no_memory(call);
+    use(self, std_at(call, call->receiver)->as.builder);
+    if (!join_dotted(self, std_at(call, call->receiver)->as.builder->prefix, key, &whole.as.pieces))
+        return no_memory(call);
+    made = value_make(self->values, &whole);
+    if (made == 0 || !value_print(self->values, made, &it.text) ||
+        !arena_format(&self->values->mem, &it.text, "contains_tensor(%.*s)", (int)it.text.len,
+                      it.text.ptr))
+        return no_memory(call);
+    return std_give(call, value_make(self->values, &it));
+}
+
+cg_code builder_method(library_call *call)
+{
+    builder_value next = *std_at(call, call->receiver)->as.builder;
+    cg_str name = call->name;
+
+    if (str_equal(name, CG_LIT("pp")) || str_equal(name, CG_LIT("push_prefix")))
+        return give_prefixed(call, false);
+    if (str_equal(name, CG_LIT("set_prefix")))
+        return give_prefixed(call, true);
+    for (size_t i = 0; i < sizeof GETS / sizeof GETS[0]; i++) {
+        if (str_equal(name, str_from(GETS[i].name)))
+            return give_get(call, &GETS[i]);
+    }
+    if (str_equal(name, CG_LIT("root"))) {
+        trail_step_used(call->eval->trail, next.last);
+        next.prefix = (text_pieces){NULL, 0};
+        next.last = NULL;
+        return give_changed(call, &next);
+    }
+    if (str_equal(name, CG_LIT("to_dtype")) || str_equal(name, CG_LIT("set_dtype"))) {
+        next.dtype = std_arg(call, 0);
+        return give_changed(call, &next);
+    }
+    if (str_equal(name, CG_LIT("set_device")) || str_equal(name, CG_LIT("to_device"))) {
+        next.device = std_arg(call, 0);
+        return give_changed(call, &next);
+    }
+    if (str_equal(name, CG_LIT("rename")) || str_equal(name, CG_LIT("rename_f"))) {
+        next.is_renamed = true;
+        return give_changed(call, &next);
+    }
+    if (str_equal(name, CG_LIT("dtype")))
+        return give_worded(call, VALUE_DTYPE, next.dtype);
+    if (str_equal(name, CG_LIT("device")))
+        return give_worded(call, VALUE_DEVICE, next.device);
+    if (str_equal(name, CG_LIT("prefix")))
+        return give_prefix(call);
+    if (str_equal(name, CG_LIT("contains_tensor")) || str_equal(name, CG_LIT("contains_key")))
+        return give_contains(call);
+    return CG_OK;
+}
+
+/* --- where builders come from --- */
+
+typedef struct source_row {
+    const char *name;
+    uint8_t source;
+    int8_t dtype, device; /* argument, -1: none */
+} source_row;
+
+static const source_row SOURCES[] = {
+#define SOURCE(name, source, dtype, device) {name, BUILDER_##source, dtype, device},
+#include "model/candle_functions.def"
+#undef SOURCE
+};
+
+
+static cg_code give_root(library_call *call, const source_row *row)
+{
+    eval *self = call->eval;
+    trail_root root = {.name = call->name, .source = row->source, .place = call->place};
+    builder_value made = {0};
+    val builder;
+
+    if (row->dtype >= 0)
+        made.dtype = root.dtype = std_arg(call, (size_t)row->dtype);
+    if (row->device >= 0)
+        made.device = std_arg(call, (size_t)row->device);
+    if (row->source == BUILDER_VARMAP)
+        root.varmap = std_arg(call, 0);
+    if (!arena_text(&self->trail->mem, call->name, &root.name))
+        return no_memory(call);
+    made.root = trail_add_root(self->trail, &root);
+    if (made.root == 0)
+        return no_memory(call);
+    builder = make_builder(self, std_type(self, "candle_nn::VarBuilder"), &made);
+    if (builder != 0 && row->source == BUILDER_VARMAP) {
+        trail_event event = {.kind = EVENT_BUILDER_FROM_VARMAP,
+                             .subject = root.varmap,
+                             .detail = builder,
+                             .condition = self->trail->condition,
+                             .parameters = (uint32_t)self->trail->parameters.count,
+                             .place = call->place};
+
+        if (!trail_add_event(self->trail, &event))
+            return no_memory(call);
+    }
+    return std_give(call, builder);
+}
+
+cg_code builder_call(library_call *call)
+{
+    for (size_t i = 0; i < sizeof SOURCES / sizeof SOURCES[0]; i++) {
+        if (str_equal(call->name, str_from(SOURCES[i].name)))
+            return give_root(call, &SOURCES[i]);
+    }
+    return CG_OK;
+}
+
+/* --- VarMap --- */
+
+/* How many parameters were asked for through builders of the map so far. */
+static uint32_t map_parameters(const eval *self, uint64_t map)
+{
+    const trail *track = self->trail;
+    uint32_t count = 0;
+
+    for (size_t i = 1; i < track->parameters.count; i++) {
+        uint32_t root = track->parameters.at[i].root;
+        val owner = root < track->roots.count ? track->roots.at[root].varmap : 0;
+        const value *at = owner ? value_at(self->values, owner) : NULL;
+
+        count += at && at->kind == VALUE_VARMAP && at->is_known && at->as.number == map;
+    }
+    return count;
+}
+
+/*
+ * All variables: a repetition of one that says which map it is from, and how many parameters of
+ * the map there were. As many as the map has: what is left of a filter has another count.
+ */
+static cg_code give_variables(library_call *call)
+{
+    eval *self = call->eval;
+    uint32_t asked = map_parameters(self, std_at(call, call->receiver)->as.number);
+    value_field from[] = {
+        {intern_add(&self->program->names, CG_LIT("varmap")), call->receiver},
+        {intern_add(&self->program->names, CG_LIT("asked")),
+         value_int(self->values, expr_const(self->exprs, (int64_t)asked))},
+    };
+    value repeat = {.kind = VALUE_REPEAT, .count = 1};
+    value list = {.kind = VALUE_LIST, .count = 1, .type = std_type(self, "std::vec::Vec")};
+    val item = value_struct(self->values, std_type(self, "candle_core::Var"), from, 2);
+
+    if (item == 0 || from[1].value == 0)
+        return no_memory(call);
+    repeat.as.repeat.count = expr_symbol(self->exprs, CG_LIT("all_vars().len()"));
+    repeat.as.repeat.items = &item;
+    repeat.as.repeat.symbol = intern_add(&self->program->names, CG_LIT("index"));
+    item = value_make(self->values, &repeat);
+    if (item == 0)
+        return no_memory(call);
+    list.as.items = &item;
+    return std_give(call, value_make(self->values, &list));
+}
+
+static cg_code give_event(library_call *call, enum trail_event_kind kind)
+{
+    trail_event event = {.kind = (uint8_t)kind,
+                         .subject = call->receiver,
+                         .detail = std_arg(call, 0),
+                         .condition = call->eval->trail->condition,
+                         .parameters = (uint32_t)call->eval->trail->parameters.count,
+                         .place = call->place};
+
+    if (!holders_note(call->eval, &event) || !trail_add_event(call->eval->trail, &event))
+        return no_memory(call);
+    return std_give(call, std_plain(call->eval, VALUE_UNIT));
+}
+
+cg_code varmap_call(library_call *call)
+{
+    cg_str name = call->name;
+
+    if (call->receiver == 0) {
+        value it = {.kind = VALUE_VARMAP, .is_known = true};
+
+        if (!str_equal(name, CG_LIT("new")))
+            return CG_OK;
+        it.as.number = call->eval->values->count;
+        it.type = std_type(call->eval, "candle_nn::VarMap");
+        return std_give(call, value_make(call->eval->values, &it));
+    }
+    if (str_equal(name, CG_LIT("all_vars")))
+        return give_variables(call);
+    if (str_equal(name, CG_LIT("load")))
+        return give_event(call, EVENT_VARMAP_LOAD);
+    if (str_equal(name, CG_LIT("save")))
+        return give_event(call, EVENT_VARMAP_SAVE);
+    if (str_equal(name, CG_LIT("set_one")) || str_equal(name, CG_LIT("set")))
+        return std_give(call, std_plain(call->eval, VALUE_UNIT));
+    if (str_equal(name, CG_LIT("get"))) {
+        CG_TRY(give_event(call, EVENT_VARMAP_TOUCHED));
+        return tensor_give(call);
+    }
+    if (str_equal(name, CG_LIT("data")))
+        CG_TRY(give_event(call, EVENT_VARMAP_TOUCHED));
+    if (str_equal(name, CG_LIT("data")))
+        return std_give_opaque(call, VALUE_UNKNOWN,
+                               std_type(call->eval, "std::collections::HashMap"));
+    return CG_OK;
+}

@@ -1,0 +1,443 @@
+#include "model/draft.h"
+
+#include <inttypes.h>
+
+#include "base/sort.h"
+#include "model/ids.h"
+#include "model/index.h"
+#include "model/normalise.h"
+
+void model_draft_init(model_draft *self, heap *from)
+{
+    *self = (model_draft){.heap = from};
+    arena_init(&self->mem, from);
+    arena_init(&self->records, from);
+}
+
+void model_draft_free(model_draft *self)
+{
+    for (size_t i = 0; i < MODEL_LIST_COUNT; i++)
+        vec_free(self->heap, &self->lists[i]);
+    arena_free(&self->mem);
+    arena_init(&self->mem, self->heap);
+    arena_free(&self->records);
+    arena_init(&self->records, self->heap);
+}
+
+void *draft_add(model_draft *self, enum model_list list)
+{
+    void *record = arena_zero(&self->records, model_list_table(list)->size);
+    void **place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
+
+    if (place == NULL)
+        return NULL;
+    *place = record;
+    return record;
+}
+
+/* Lists grow when their length is a power of two, to twice that: no capacity needs to be kept. */
+static bool grow(arena *mem, const void **at, size_t count, size_t size)
+{
+    void *more;
+
+    if ((count & (count - 1)) != 0)
+        return true;
+    more = arena_take(mem, (count == 0 ? 1 : 2 * count) * size);
+    if (more == NULL)
+        return false;
+    if (count > 0)
+        memcpy(more, *at, count * size);
+    *at = more;
+    return true;
+}
+
+bool draft_text(model_draft *self, sc_strs *list, cg_str text)
+{
+    const void *at = list->at;
+
+    if (!grow(&self->mem, &at, list->count, sizeof text))
+        return false;
+    list->at = at;
+    memcpy((char *)at + list->count * sizeof text, &text, sizeof text);
+    list->count++;
+    return true;
+}
+
+void *draft_record(model_draft *self, sc_records *list, const sc_table *table)
+{
+    char *record;
+
+    if (!grow(&self->mem, &list->at, list->count, table->size))
+        return NULL;
+    record = (char *)list->at + list->count * table->size;
+    memset(record, 0, table->size);
+    list->count++;
+    return record;
+}
+
+bool draft_evidence(model_draft *self, sc_records *list, uint8_t kind, uint8_t confidence,
+                    cg_str source, cg_str detail)
+{
+    model_evidence *entry = draft_record(self, list, &table_model_evidence);
+
+    if (entry == NULL)
+        return false;
+    *entry = (model_evidence){kind, confidence, source, detail};
+    return true;
+}
+
+bool draft_key(model_draft *self, sc_records *groups, cg_str name, cg_str key)
+{
+    model_keys *at = (model_keys *)groups->at;
+    model_keys *group = NULL;
+
+    for (size_t i = 0; i < groups->count && group == NULL; i++) {
+        if (str_equal(at[i].name, name))
+            group = &at[i];
+    }
+    if (group == NULL) {
+        group = draft_record(self, groups, &table_model_keys);
+        if (group == NULL)
+            return false;
+        group->name = name;
+    }
+    return draft_text(self, &group->keys, key);
+}
+
+bool draft_shape(model_draft *self, sc_records *shapes, cg_str operand, sc_strs axes)
+{
+    model_operand_shape *shape = draft_record(self, shapes, &table_model_operand_shape);
+
+    if (shape == NULL)
+        return false;
+    *shape = (model_operand_shape){operand, axes};
+    return true;
+}
+
+bool draft_device(model_draft *self, sc_records *devices, cg_str operand, sc_tagged device)
+{
+    model_operand_device *entry = draft_record(self, devices, &table_model_operand_device);
+
+    if (entry == NULL)
+        return false;
+    *entry = (model_operand_device){operand, device};
+    return true;
+}
+
+bool draft_cuda(model_draft *self, opt_u64 ordinal, sc_tagged *ret)
+{
+    model_cuda *cuda = arena_zero(&self->mem, sizeof *cuda);
+    model_device_data *data = arena_zero(&self->mem, sizeof *data);
+
+    if (cuda == NULL || data == NULL)
+        return false;
+    cuda->ordinal = ordinal;
+    data->cuda = cuda;
+    *ret = (sc_tagged){.record = data};
+    return true;
+}
+
+bool draft_same_device(model_draft *self, cg_str expression, sc_tagged *ret)
+{
+    model_device_data *data = arena_zero(&self->mem, sizeof *data);
+
+    if (data == NULL)
+        return false;
+    data->same_as = expression;
+    *ret = (sc_tagged){.record = data};
+    return true;
+}
+
+bool draft_same_layout(model_draft *self, cg_str expression, sc_tagged *ret)
+{
+    model_layout_data *data = arena_zero(&self->mem, sizeof *data);
+
+    if (data == NULL)
+        return false;
+    data->same_as = expression;
+    *ret = (sc_tagged){.record = data};
+    return true;
+}
+
+/* --- finish --- */
+
+static bool fill(const sc_table *table, void *record, arena *mem);
+
+static bool fill_list(const sc_table *table, sc_records *list, arena *mem)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!fill(table, (char *)list->at + i * table->size, mem))
+            return false;
+    }
+    return true;
+}
+
+static bool fill_member(const sc_field *field, void *member, arena *mem)
+{
+    switch ((enum sc_type)field->type) {
+    case SC_STR: {
+        cg_str *text = member;
+
+        if (text->ptr == NULL && (field->rule == SC_REQUIRED || field->rule == SC_DEFAULTED))
+            *text = CG_LIT("");
+        return true;
+    }
+    case SC_RECORD: {
+        const sc_table *sub = field->sub;
+        void *record = *(void **)member;
+
+        if (record == NULL) {
+            if (field->rule != SC_REQUIRED)
+                return true;
+            record = arena_zero(mem, sub->size);
+            if (record == NULL)
+                return false;
+            *(const void **)member = record;
+        }
+        return fill(sub, record, mem);
+    }
+    case SC_ENTRIES:
+    case SC_RECORDS: return fill_list(field->sub, member, mem);
+    case SC_U64:
+    case SC_OPT_U64:
+    case SC_F64:
+    case SC_OPT_F64:
+    case SC_BOOL:
+    case SC_OPT_BOOL:
+    case SC_WORD:
+    case SC_U64S:
+    case SC_STRS:
+    case SC_AXES:
+    case SC_MAP:
+    case SC_COUNTS:
+    case SC_TAGGED:
+    case SC_TAG:
+    case SC_STREAM: return true;
+    }
+    return true;
+}
+
+/* What must be written is there: empty texts, cleared records. Tables nest as deep as we say. */
+static bool fill(const sc_table *table, void *record, arena *mem)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        if (!fill_member(&table->fields[i], (char *)record + table->fields[i].offset, mem))
+            return false;
+    }
+    return true;
+}
+
+static bool id_before(const void *context, uint32_t a, uint32_t b)
+{
+    void *const *records = context;
+
+    return str_compare(*(const cg_str *)records[a], *(const cg_str *)records[b]) < 0;
+}
+
+/* The long lists are put in order here, so that there is no third copy of them while they are. */
+static bool order_list(model_draft *self, enum model_list list)
+{
+    size_t count = self->lists[list].count;
+    uint32_t *order;
+    void **sorted;
+    bool is_good;
+
+    if (list != MODEL_TENSORS && list != MODEL_OPERATIONS)
+        return true;
+    order = heap_resize(self->heap, NULL, 0, (2 * count + 1) * sizeof *order);
+    sorted = heap_resize(self->heap, NULL, 0, (count + 1) * sizeof *sorted);
+    is_good = order != NULL && sorted != NULL;
+    for (size_t i = 0; i < count && is_good; i++)
+        order[i] = (uint32_t)i;
+    if (is_good)
+        sort_with(order, order + count, count, id_before, self->lists[list].at);
+    for (size_t i = 0; i < count && is_good; i++)
+        sorted[i] = self->lists[list].at[order[i]];
+    if (is_good && count > 0)
+        memcpy(self->lists[list].at, sorted, count * sizeof *sorted);
+    heap_resize(self->heap, order, order == NULL ? 0 : (2 * count + 1) * sizeof *order, 0);
+    heap_resize(self->heap, sorted, sorted == NULL ? 0 : (count + 1) * sizeof *sorted, 0);
+    return is_good;
+}
+
+static bool gather(model_draft *self, model_document *to)
+{
+    for (enum model_list list = 0; list < MODEL_LIST_COUNT; list++) {
+        const sc_table *table = model_list_table(list);
+        size_t count = self->lists[list].count;
+        char *at = arena_take(&to->mem, (count > 0 ? count : 1) * table->size);
+
+        if (at == NULL || !order_list(self, list))
+            return false;
+        for (size_t i = 0; i < count; i++)
+            memcpy(at + i * table->size, self->lists[list].at[i], table->size);
+        *model_list_of(&to->doc, list) = (sc_records){at, count};
+        if (!fill_list(table, model_list_of(&to->doc, list), &to->mem))
+            return false;
+    }
+    arena_free(&self->records);
+    arena_init(&self->records, self->heap);
+    return true;
+}
+
+static bool name_findings(model_document *to)
+{
+    model_finding *at = (model_finding *)to->doc.findings.at;
+
+    for (size_t i = 0; i < to->doc.findings.count; i++) {
+        const model_location *place = at[i].location;
+        cg_str source;
+
+        if (at[i].source.ptr == NULL && place != NULL &&
+            !arena_format(&to->mem, &at[i].source, "%.*s:%" PRIu64, (int)place->file.len,
+                          place->file.ptr, place->line))
+            return false;
+        source = at[i].source.ptr != NULL ? at[i].source : CG_LIT("");
+        if (!id_make(&to->mem, MODEL_ID_KIND_FINDING, ID_PARTS(at[i].rule, source, at[i].message),
+                     &at[i].id))
+            return false;
+    }
+    return true;
+}
+
+static void name_dtypes(model_document *to)
+{
+    model_tensor *at = (model_tensor *)to->doc.tensors.at;
+
+    for (size_t i = 0; i < to->doc.tensors.count; i++) {
+        if (at[i].dtype.len == 0)
+            at[i].dtype = CG_LIT(MODEL_NO_DTYPE);
+    }
+}
+
+/* --- what belongs to a component --- */
+
+enum { OF_MODULES, OF_PARAMETERS, OF_ENTRYPOINTS, OF_COUNT };
+
+static sc_strs *list_of(model_component *component, size_t kind)
+{
+    if (kind == OF_MODULES)
+        return &component->modules;
+    return kind == OF_PARAMETERS ? &component->parameters : &component->entrypoints;
+}
+
+/* One record and the component it belongs to; false: to none. */
+static bool owner_of(const model_doc *doc, size_t kind, size_t record, const text_index *ids,
+                     const text_index *names, size_t *ret_component, cg_str *ret_id)
+{
+    if (kind == OF_MODULES) {
+        const model_module *module = MODEL_AT(doc->modules, model_module, record);
+
+        *ret_id = module->id;
+        *ret_component = index_find(ids, module->component);
+    } else if (kind == OF_PARAMETERS) {
+        const model_parameter *parameter = MODEL_AT(doc->parameters, model_parameter, record);
+
+        *ret_id = parameter->id;
+        *ret_component = index_find(ids, parameter->component);
+    } else {
+        const model_function *function = MODEL_AT(doc->functions, model_function, record);
+
+        *ret_id = function->id;
+        *ret_component =
+            function->is_entrypoint ? index_find(names, function->owner_type) : INDEX_NONE;
+    }
+    return *ret_component != INDEX_NONE;
+}
+
+static size_t count_of(const model_doc *doc, size_t kind)
+{
+    if (kind == OF_MODULES)
+        return doc->modules.count;
+    return kind == OF_PARAMETERS ? doc->parameters.count : doc->functions.count;
+}
+
+/* The ids of one kind, added to what the components already list. */
+static bool list_members(model_document *to, size_t kind, const text_index *ids,
+                         const text_index *names, size_t *counts)
+{
+    model_component *components = (model_component *)to->doc.components.at;
+    size_t count = to->doc.components.count;
+    size_t component;
+    cg_str id;
+
+    for (size_t i = 0; i < count; i++)
+        counts[i] = list_of(&components[i], kind)->count;
+    for (size_t i = 0; i < count_of(&to->doc, kind); i++) {
+        if (owner_of(&to->doc, kind, i, ids, names, &component, &id))
+            counts[component]++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sc_strs *list = list_of(&components[i], kind);
+        cg_str *at = arena_take(&to->mem, (counts[i] + 1) * sizeof *at);
+
+        if (at == NULL)
+            return false;
+        if (list->count > 0)
+            memcpy(at, list->at, list->count * sizeof *at);
+        list->at = at;
+    }
+    for (size_t i = 0; i < count_of(&to->doc, kind); i++) {
+        if (owner_of(&to->doc, kind, i, ids, names, &component, &id)) {
+            sc_strs *list = list_of(&components[component], kind);
+
+            ((cg_str *)list->at)[list->count++] = id;
+        }
+    }
+    return true;
+}
+
+static bool list_all_members(model_document *to)
+{
+    text_index ids = {0};
+    text_index names = {0};
+    size_t size = (to->doc.components.count + 1) * sizeof(size_t);
+    size_t *counts = heap_resize(to->heap, NULL, 0, size);
+    bool is_done = counts != NULL &&
+                   index_build(&ids, to->heap, &to->doc.components, sizeof(model_component),
+                               offsetof(model_component, id)) &&
+                   index_build(&names, to->heap, &to->doc.components, sizeof(model_component),
+                               offsetof(model_component, qualified_name));
+
+    for (size_t kind = 0; is_done && kind < OF_COUNT; kind++)
+        is_done = list_members(to, kind, &ids, &names, counts);
+    index_free(&ids);
+    index_free(&names);
+    heap_resize(to->heap, counts, counts != NULL ? size : 0, 0);
+    return is_done;
+}
+
+static bool complete(model_draft *self, model_document *to)
+{
+    model_coverage *coverage = arena_zero(&to->mem, sizeof *coverage);
+
+    if (coverage == NULL || !gather(self, to) || !name_findings(to) || !list_all_members(to))
+        return false;
+    name_dtypes(to);
+    coverage->runtime_observations = self->runtime_observations;
+    to->doc.schema = CG_LIT(MODEL_SCHEMA);
+    to->doc.analysis_id = self->analysis_id.ptr != NULL ? self->analysis_id : CG_LIT("");
+    to->doc.coverage = coverage;
+    to->doc.cargo = self->cargo;
+    to->doc.runtime = self->runtime;
+    return (self->cargo == NULL ||
+            fill(&table_model_cargo, (void *)(uintptr_t)self->cargo, &to->mem)) &&
+           (self->runtime == NULL ||
+            fill(&table_model_runtime, (void *)(uintptr_t)self->runtime, &to->mem));
+}
+
+cg_code model_finish(model_draft *self, model_document *ret, cg_err *reterr)
+{
+    model_document made = {.heap = self->heap, .mem = self->mem};
+    cg_code code = CG_OK;
+
+    arena_init(&self->mem, self->heap);
+    code = complete(self, &made) ? model_normalise(&made, reterr) : err_nomem(reterr);
+    model_draft_free(self);
+    if (code != CG_OK) {
+        arena_free(&made.mem);
+        return code;
+    }
+    *ret = made;
+    return CG_OK;
+}

@@ -1,0 +1,1001 @@
+#include "model/extract.h"
+
+#include "base/sort.h"
+#include "model/builders.h"
+#include "model/flow.h"
+#include "model/items.h"
+#include "model/value_kinds.h"
+
+#define VALUES_KEPT 4096u
+#define KEPT_MOST   400000u /* instances and parameters of all components */
+
+/* How a function makes values of a type; the smaller, the more a constructor. */
+enum candidate_rank { RANK_NEW, RANK_LOAD, RANK_INHERENT, RANK_TRAIT, RANK_ELSEWHERE };
+
+typedef struct candidate {
+    item_ref type; /* 0: a function component */
+    item_ref function;
+    uint8_t rank;
+    cg_str path;
+} candidate;
+
+typedef struct extractor {
+    extraction *out;
+    eval *eval;
+    program *program;
+    types *types;
+    VEC(candidate) candidates;
+    sym path_option, path_vec;
+    sym name_new, name_load, name_self;
+    /* the component being made */
+    extract_component *component;
+    VEC(cg_str) roots;
+    number_map keys;     /* of its parameters */
+    number_map prefixes; /* of these, where it matters */
+    size_t kept;
+    flow_mark no_tensors; /* the empty graph */
+    cg_err *reterr;
+} extractor;
+
+static cg_code nomem(extractor *self)
+{
+    return err_nomem(self->reterr);
+}
+
+bool extract_is_builder(const types *known, type_ref type)
+{
+    return builder_type_of(known, type) != BUILDER_NONE;
+}
+
+/* --- what functions take and give --- */
+
+static bool type_holds_builder(extractor *self, type_ref type, unsigned depth)
+{
+    const model_type shape = *type_at(self->types, type);
+
+    if (extract_is_builder(self->types, type))
+        return true;
+    if (depth > 4 || shape.kind == TYPE_FUNCTION)
+        return false;
+    for (size_t i = 0; i < shape.arg_count; i++) {
+        if (type_holds_builder(self, type_at(self->types, type)->args[i], depth + 1))
+            return true;
+    }
+    return false;
+}
+
+typedef struct signature {
+    ast_ref parameters; /* AST_PARAMETERS */
+    ast_ref result;     /* its type, 0 */
+    bool has_self;
+} signature;
+
+static signature signature_of(const extractor *self, item_ref function)
+{
+    const program_item item = self->program->items.at[function];
+    const ast *tree = program_tree(self->program, item.file);
+    signature got = {
+        .parameters = ast_child(tree, item.node, ROLE_PARAMETERS),
+        .result = ast_child(tree, item.node, ROLE_RETURN_TYPE),
+        .has_self = item.has_self,
+    };
+
+    return got;
+}
+
+/* The type of `Self` where the function stands; 0 for a free one. */
+static cg_code self_type_of(extractor *self, item_ref function, type_bindings *ret)
+{
+    const program_item item = self->program->items.at[function];
+
+    *ret = (type_bindings){0};
+    if (!item.owner)
+        return CG_OK;
+    const program_item *owner = &self->program->items.at[item.owner];
+    const ast *tree = program_tree(self->program, owner->file);
+
+    if (owner->kind == ITEM_IMPL)
+        return type_lower(self->types, owner->module, owner->file,
+                          ast_child(tree, owner->node, ROLE_TYPE), NULL, &ret->self_type,
+                          self->reterr);
+    return CG_OK;
+}
+
+static cg_code lower_in(extractor *self, item_ref function, const type_bindings *bindings,
+                        ast_ref node, type_ref *ret)
+{
+    const program_item item = self->program->items.at[function];
+
+    *ret = 0;
+    return node ? type_lower(self->types, item.module, item.file, node, bindings, ret, self->reterr)
+                : CG_OK;
+}
+
+/* The name a parameter binds, `_` when its pattern is more than a name. */
+static cg_str parameter_name(const extractor *self, const ast *tree, ast_ref parameter)
+{
+    ast_ref pattern = ast_child(tree, parameter, ROLE_PATTERN);
+
+    while (pattern && (ast_kind_of(tree, pattern) == AST_MUT_PATTERN ||
+                       ast_kind_of(tree, pattern) == AST_REF_PATTERN ||
+                       ast_kind_of(tree, pattern) == AST_REFERENCE_PATTERN)) {
+        ast_ref inner = 0;
+
+        for (ast_ref at = ast_at(tree, pattern)->first; at; at = ast_at(tree, at)->next) {
+            if (true)
+                inner = at;
+        }
+        pattern = inner;
+    }
+    if (pattern && ast_kind_of(tree, pattern) == AST_IDENTIFIER)
+        return program_text(self->program, ast_at(tree, pattern)->text);
+    return CG_LIT("_");
+}
+
+/* --- candidates --- */
+
+static cg_code note_candidate(extractor *self, item_ref type, item_ref function, uint8_t rank)
+{
+    candidate *entry = vec_add(self->out->heap, &self->candidates);
+
+    if (!entry)
+        return nomem(self);
+    *entry = (candidate){.type = type, .function = function, .rank = rank};
+    return program_item_path(self->program, function, &entry->path) ? CG_OK : nomem(self);
+}
+
+static bool is_own(const extractor *self, item_ref item)
+{
+    const program_item *at = &self->program->items.at[item];
+
+    return self->program->crates.at[self->program->modules.at[at->module].crate].is_scanned;
+}
+
+/* Does a free function that returns this build something, rather than help somebody else? */
+static bool is_built(const extractor *self, type_ref result)
+{
+    const model_type shape = *type_at(self->types, result);
+
+    switch (shape.kind) {
+    case TYPE_UNKNOWN:
+    case TYPE_PRIMITIVE: return false;
+    case TYPE_EXTERNAL: {
+        cg_str path = program_text(self->program, shape.name);
+
+        return !str_equal(path, CG_LIT("candle_core::Tensor")) &&
+               !str_equal(path, CG_LIT("candle_core::quantized::QTensor")) &&
+               !extract_is_builder(self->types, result) &&
+               !str_equal(path, CG_LIT("std::string::String"));
+    }
+    case TYPE_TUPLE: return shape.arg_count > 0;
+    default: return !extract_is_builder(self->types, result);
+    }
+}
+
+static bool is_test(const extractor *self, item_ref function)
+{
+    const program_item item = self->program->items.at[function];
+
+    for (size_t i = 0; i < item.cfg_predicates.count; i++) {
+        if (str_equal(item.cfg_predicates.at[i], CG_LIT("test")))
+            return true;
+    }
+    return false;
+}
+
+static cg_code consider(extractor *self, item_ref function)
+{
+    const program_item item = self->program->items.at[function];
+    signature shape = signature_of(self, function);
+    type_bindings bindings;
+    type_ref type = 0;
+    bool takes_builder = false;
+
+    if (!shape.parameters || !shape.result || is_test(self, function))
+        return CG_OK;
+    const ast *tree = program_tree(self->program, item.file);
+
+    CG_TRY(self_type_of(self, function, &bindings));
+    for (ast_ref at = ast_at(tree, shape.parameters)->first; at && !takes_builder;) {
+        ast_ref next = ast_at(tree, at)->next;
+
+        if (ast_kind_of(tree, at) == AST_PARAMETER) {
+            CG_TRY(lower_in(self, function, &bindings, ast_child(tree, at, ROLE_TYPE), &type));
+            takes_builder = type_holds_builder(self, type, 0);
+        }
+        at = next;
+    }
+    if (!takes_builder)
+        return CG_OK;
+    CG_TRY(lower_in(self, function, &bindings, shape.result, &type));
+    type_ref made = type_peel(self->types, type);
+    const model_type result = *type_at(self->types, made);
+    item_ref owner = item.owner;
+    bool is_item = result.kind == TYPE_ITEM && !extract_is_builder(self->types, made) &&
+                   is_own(self, result.item);
+
+    if (is_item) {
+        const model_type *own =
+            bindings.self_type ? type_at(self->types, bindings.self_type) : NULL;
+        uint8_t rank = RANK_ELSEWHERE;
+
+        if (own && own->kind == TYPE_ITEM && own->item == result.item && !shape.has_self) {
+            const program_item *impl = &self->program->items.at[owner];
+            bool is_trait =
+                ast_child(program_tree(self->program, impl->file), impl->node, ROLE_TRAIT) != 0;
+
+            rank = is_trait                       ? RANK_TRAIT
+                   : item.name == self->name_new  ? RANK_NEW
+                   : item.name == self->name_load ? RANK_LOAD
+                                                  : RANK_INHERENT;
+        }
+        CG_TRY(note_candidate(self, result.item, function, rank));
+    }
+    if (!owner && item.visibility == VISIBLE_PUBLIC && is_built(self, made))
+        CG_TRY(note_candidate(self, 0, function, RANK_ELSEWHERE));
+    return CG_OK;
+}
+
+static bool candidate_before(const void *context, uint32_t a, uint32_t b)
+{
+    const extractor *self = context;
+    const candidate *left = &self->candidates.at[a], *right = &self->candidates.at[b];
+    int order;
+
+    if (left->type != right->type)
+        return left->type < right->type;
+    if (left->rank != right->rank)
+        return left->rank < right->rank;
+    order = left->type ? str_compare(left->path, right->path) : 0;
+    return order ? order < 0 : left->function < right->function;
+}
+
+/* Candidates of one type side by side, the best constructor first. */
+static cg_code sort_candidates(extractor *self, candidate **ret)
+{
+    size_t count = self->candidates.count;
+    uint32_t *order = arena_take(&self->out->mem, (2 * count + 1) * sizeof *order);
+    candidate *sorted = arena_take(&self->out->mem, (count + 1) * sizeof *sorted);
+
+    if (!order || !sorted)
+        return nomem(self);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    sort_with(order, order + count, count, candidate_before, self);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = self->candidates.at[order[i]];
+    *ret = sorted;
+    return CG_OK;
+}
+
+/* --- arguments --- */
+
+static cg_code argument_of(extractor *self, type_ref type, cg_str name, bool is_optional,
+                           model_place place, unsigned depth, val *ret);
+
+static cg_code argument_builder(extractor *self, type_ref type, cg_str name, bool is_optional,
+                                model_place place, val *ret)
+{
+    trail *track = self->eval->trail;
+    uint32_t condition = 0;
+    cg_str text;
+    cg_str *root = vec_add(self->out->heap, &self->roots);
+
+    if (!root || !arena_text(&self->out->mem, name, root))
+        return nomem(self);
+    if (is_optional) {
+        if (!arena_format(&self->out->mem, &text, "when %.*s is given", (int)name.len, name.ptr))
+            return nomem(self);
+        condition = trail_add_condition(track, text);
+        if (!condition)
+            return nomem(self);
+    }
+    uint32_t index =
+        trail_add_root(track, &(trail_root){.name = *root,
+                                            .source = BUILDER_PARAMETER,
+                                            .is_optional = is_optional,
+                                            .is_quantized = builder_type_of(self->types, type) ==
+                                                            BUILDER_QUANTIZED,
+                                            .place = place});
+    builder_value *builder = arena_zero(&self->eval->values->mem, sizeof *builder);
+
+    if (!index || !builder)
+        return nomem(self);
+    *builder = (builder_value){
+        .root = index,
+        .condition = condition,
+        .is_quantized = builder_type_of(self->types, type) == BUILDER_QUANTIZED,
+    };
+    *ret = value_make(
+        self->eval->values,
+        &(value){.kind = VALUE_BUILDER, .is_known = true, .type = type, .as.builder = builder});
+    return *ret ? CG_OK : nomem(self);
+}
+
+static cg_code argument_struct(extractor *self, type_ref type, cg_str name, bool is_optional,
+                               model_place place, unsigned depth, val *ret)
+{
+    const model_type shape = *type_at(self->types, type);
+    const program_item item = self->program->items.at[shape.item];
+    const ast *tree = program_tree(self->program, item.file);
+    ast_ref list = ast_child(tree, item.node, ROLE_BODY);
+    value_field fields[64];
+    size_t count = 0;
+
+    for (ast_ref at = list ? ast_at(tree, list)->first : 0; at && count < 64;
+         at = ast_at(tree, at)->next) {
+        ast_ref field = ast_child(tree, at, ROLE_NAME);
+        type_ref inner = 0;
+        cg_str text;
+
+        if (ast_kind_of(tree, at) != AST_FIELD_DECLARATION || !field)
+            continue;
+        sym label = ast_at(tree, field)->text;
+        cg_str word = program_text(self->program, label);
+
+        CG_TRY(type_field(self->types, type, label, &inner, self->reterr));
+        if (!arena_format(&self->out->mem, &text, "%.*s.%.*s", (int)name.len, name.ptr,
+                          (int)word.len, word.ptr))
+            return nomem(self);
+        fields[count].name = label;
+        CG_TRY(argument_of(self, inner, text, is_optional, place, depth + 1, &fields[count].value));
+        count++;
+    }
+    *ret = value_struct(self->eval->values, type, fields, count);
+    return *ret ? CG_OK : nomem(self);
+}
+
+/* Does the struct have a builder among its fields, directly? */
+static cg_code struct_holds_builder(extractor *self, type_ref type, bool *ret)
+{
+    const model_type shape = *type_at(self->types, type);
+
+    *ret = false;
+    if (shape.kind != TYPE_ITEM || self->program->items.at[shape.item].kind != ITEM_STRUCT)
+        return CG_OK;
+    const program_item item = self->program->items.at[shape.item];
+    const ast *tree = program_tree(self->program, item.file);
+    ast_ref list = ast_child(tree, item.node, ROLE_BODY);
+
+    for (ast_ref at = list ? ast_at(tree, list)->first : 0; at && !*ret;
+         at = ast_at(tree, at)->next) {
+        ast_ref field = ast_child(tree, at, ROLE_NAME);
+        type_ref inner = 0;
+
+        if (ast_kind_of(tree, at) != AST_FIELD_DECLARATION || !field)
+            continue;
+        CG_TRY(type_field(self->types, type, ast_at(tree, field)->text, &inner, self->reterr));
+        *ret = type_holds_builder(self, inner, 0);
+    }
+    return CG_OK;
+}
+
+static cg_code argument_of(extractor *self, type_ref type, cg_str name, bool is_optional,
+                           model_place place, unsigned depth, val *ret)
+{
+    const model_type shape = *type_at(self->types, type);
+    values *made = self->eval->values;
+    bool is_holder = false;
+
+    if (extract_is_builder(self->types, type))
+        return argument_builder(self, type, name, is_optional, place, ret);
+    if (depth < 3)
+        CG_TRY(struct_holds_builder(self, type, &is_holder));
+    if (is_holder)
+        return argument_struct(self, type, name, is_optional, place, depth, ret);
+    if (depth < 4 && shape.arg_count > 0 && type_holds_builder(self, type, 0)) {
+        val inner[8];
+        size_t count = shape.arg_count < 8 ? shape.arg_count : 8;
+        bool is_option = shape.kind == TYPE_EXTERNAL && shape.name == self->path_option;
+        bool is_tuple = shape.kind == TYPE_TUPLE;
+
+        for (size_t i = 0; i < count; i++) {
+            cg_str text = name;
+
+            if (is_tuple &&
+                !arena_format(&self->out->mem, &text, "%.*s.%zu", (int)name.len, name.ptr, i))
+                return nomem(self);
+            CG_TRY(argument_of(self, type_at(self->types, type)->args[i], text,
+                               is_optional || is_option, place, depth + 1, &inner[i]));
+        }
+        if (is_tuple) {
+            *ret = value_list(made, VALUE_TUPLE, inner, count);
+        } else if (is_option) {
+            val some = value_list(made, VALUE_SOME, inner, 1);
+            val nothing = value_make(made, &(value){.kind = VALUE_NOTHING, .is_known = true});
+            val both[2] = {some, nothing};
+
+            if (!some || !nothing)
+                return nomem(self);
+            *ret = value_list(made, VALUE_CHOICE, both, 2);
+        } else {
+            *ret = inner[0];
+        }
+        return *ret ? CG_OK : nomem(self);
+    }
+    *ret = value_of_type(made, type, name);
+    return *ret ? CG_OK : nomem(self);
+}
+
+/* --- one constructor --- */
+
+static cg_code arguments_of(extractor *self, item_ref function, const type_bindings *bindings,
+                            val *args, size_t room, size_t *ret_count)
+{
+    const program_item item = self->program->items.at[function];
+    ast_ref parameters = signature_of(self, function).parameters;
+    size_t count = 0;
+
+    for (ast_ref at = ast_at(program_tree(self->program, item.file), parameters)->first; at;) {
+        const ast *tree = program_tree(self->program, item.file);
+        ast_ref next = ast_at(tree, at)->next;
+        const ast_node *node = ast_at(tree, at);
+        model_place place = {item.file, node->start, node->end, function};
+        type_ref type = 0;
+
+        if (node->kind == AST_SELF_PARAMETER && count < room) {
+            args[count] = value_of_type(self->eval->values, bindings->self_type, CG_LIT("self"));
+            if (!args[count++])
+                return nomem(self);
+        } else if (node->kind == AST_PARAMETER && count < room) {
+            CG_TRY(lower_in(self, function, bindings, ast_child(tree, at, ROLE_TYPE), &type));
+            CG_TRY(argument_of(self, type, parameter_name(self, tree, at), false, place, 0,
+                               &args[count]));
+            count++;
+        }
+        at = next;
+    }
+    *ret_count = count;
+    return CG_OK;
+}
+
+static bool copy_pieces(extractor *self, text_pieces from, text_pieces *ret)
+{
+    text_piece *to = arena_take(&self->out->mem, (from.count + 1) * sizeof *to);
+
+    if (!to)
+        return false;
+    for (size_t i = 0; i < from.count; i++) {
+        to[i] = from.at[i];
+        if (!arena_text(&self->out->mem, from.at[i].text, &to[i].text))
+            return false;
+    }
+    *ret = (text_pieces){to, from.count};
+    return true;
+}
+
+static const builder_step *copy_steps(extractor *self, const builder_step *from)
+{
+    builder_step *first = NULL, *last = NULL;
+
+    for (; from; from = from->before) {
+        builder_step *step = arena_take(&self->out->mem, sizeof *step);
+
+        if (!step || !copy_pieces(self, from->added, &step->added))
+            return NULL;
+        step->before = NULL;
+        step->place = from->place;
+        step->serial = from->serial;
+        if (last)
+            last->before = step;
+        else
+            first = step;
+        last = step;
+    }
+    return first;
+}
+
+static bool is_name_end(char c)
+{
+    return c != '+' && c != '-' && c != '*' && c != '/' && c != '%' && c != '{';
+}
+
+/* A hole's text must survive being split at dots: `{cfg.name}` becomes `{cfg_name}`. */
+static void print_hole(buf *out, cg_str text)
+{
+    bool is_gap = false;
+    size_t start = out->len;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || (unsigned char)c >= 0x80;
+        bool is_operator = c == '+' || c == '-' || c == '*' || c == '/' || c == '%';
+
+        if (is_word && is_gap && out->len > start && is_name_end(out->at[out->len - 1]))
+            buf_byte(out, '_');
+        if (is_word || is_operator)
+            buf_byte(out, c);
+        is_gap = !is_word && !is_operator;
+    }
+    if (out->len == start)
+        buf_byte(out, '_');
+}
+
+bool extract_print(heap *from, text_pieces pieces, arena *mem, cg_str *ret)
+{
+    buf out;
+
+    buf_init(&out, from, SIZE_MAX);
+    for (size_t i = 0; i < pieces.count; i++) {
+        if (!pieces.at[i].is_hole) {
+            buf_add(&out, pieces.at[i].text);
+            continue;
+        }
+        buf_byte(&out, '{');
+        print_hole(&out, pieces.at[i].text);
+        buf_byte(&out, '}');
+    }
+    bool is_good = !out.failed && arena_text(mem, buf_text(&out), ret);
+
+    buf_free(&out);
+    return is_good;
+}
+
+static bool print_pieces(extractor *self, text_pieces pieces, cg_str *ret)
+{
+    return extract_print(self->out->heap, pieces, &self->out->mem, ret);
+}
+
+static bool keep_condition(extractor *self, uint32_t condition, cg_str *ret)
+{
+    *ret = (cg_str){0};
+    return !condition ||
+           arena_text(&self->out->mem, self->eval->trail->conditions.at[condition], ret);
+}
+
+static bool keep_repeat(extractor *self, uint32_t repeat, cg_str *ret)
+{
+    *ret = (cg_str){0};
+    return !repeat || arena_text(&self->out->mem, self->eval->trail->repeats.at[repeat].text, ret);
+}
+
+#define HASH_START 0xcbf29ce484222325u
+
+static uint64_t hash_byte(uint64_t hash, char byte)
+{
+    return (hash ^ (unsigned char)byte) * 0x100000001b3u;
+}
+
+/* Is the other one possible whenever this one is: same root, same printed key? */
+static bool same_key(const extract_parameter *a, const extract_parameter *b)
+{
+    return str_equal(a->root, b->root) && str_equal(a->printed, b->printed);
+}
+
+static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint32_t first_instance,
+                              extract_parameter *ret)
+{
+    trail *track = self->eval->trail;
+    extraction *out = self->out;
+    expr *shape = arena_take(&out->mem, (from->rank + 1) * sizeof *shape);
+
+    *ret = (extract_parameter){
+        .instance = from->instance ? first_instance + from->instance - 1 : first_instance,
+        .root = track->roots.at[from->root].name,
+        .last = copy_steps(self, from->last),
+        .shape = shape,
+        .rank = from->rank,
+        .has_shape = from->has_shape,
+        .library = from->library,
+        .place = from->place,
+        .is_running_state = from->is_running_state,
+
+    };
+    if (!shape || (from->last && !ret->last))
+        return nomem(self);
+    for (uint32_t i = 0; i < from->rank; i++)
+        shape[i] = from->shape[i];
+    val dtype = from->dtype;
+    cg_str kept_dtype = {0};
+
+    if (dtype && value_at(self->eval->values, dtype)->kind == VALUE_DTYPE &&
+        value_at(self->eval->values, dtype)->is_known)
+        kept_dtype = value_at(self->eval->values, dtype)->text;
+    if (!copy_pieces(self, from->key, &ret->key) || !print_pieces(self, from->key, &ret->printed) ||
+        !arena_text(&out->mem, from->shape_text, &ret->shape_text) ||
+        !arena_text(&out->mem, from->how, &ret->how) ||
+        !arena_text(&out->mem, kept_dtype, &ret->dtype) ||
+        !arena_text(&out->mem, from->alternative, &ret->alternative) ||
+        !keep_repeat(self, from->repeat, &ret->repeat) ||
+        !keep_condition(self, from->condition, &ret->condition))
+        return nomem(self);
+    return CG_OK;
+}
+
+static cg_code keep_instance(extractor *self, const trail_instance *from, uint32_t first_instance,
+                             extract_instance *ret)
+{
+    trail *track = self->eval->trail;
+
+    *ret = (extract_instance){
+        .parent = from->parent ? first_instance + from->parent - 1 : UINT32_MAX,
+        .type = from->type,
+        .constructor = from->constructor,
+        .field = from->field,
+        .root = from->root ? track->roots.at[from->root].name : (cg_str){0},
+        .place = from->place,
+    };
+    if (!copy_pieces(self, from->prefix, &ret->prefix) ||
+        !print_pieces(self, from->prefix, &ret->printed) ||
+        !keep_repeat(self, from->repeat, &ret->repeat) ||
+        !keep_condition(self, from->condition, &ret->condition))
+        return nomem(self);
+    return CG_OK;
+}
+
+/* The prefixes of all keys the component asks for, as hashes of their text. */
+static cg_code note_prefixes(extractor *self)
+{
+    const extract_component *component = self->component;
+
+    for (size_t i = 0; i < component->parameters.count; i++) {
+        cg_str key = component->parameters.at[i].printed;
+        uint64_t hash = HASH_START;
+
+        for (size_t j = 0; j <= key.len; j++) {
+            if ((j == key.len || key.ptr[j] == '.') && hash &&
+                !number_map_put(&self->prefixes, hash, 1))
+                return nomem(self);
+            if (j < key.len)
+                hash = hash_byte(hash, key.ptr[j]);
+        }
+    }
+    return CG_OK;
+}
+
+static bool is_read_elsewhere(const extractor *self, cg_str prefix)
+{
+    uint64_t hash = HASH_START;
+
+    for (size_t i = 0; i < prefix.len; i++)
+        hash = hash_byte(hash, prefix.ptr[i]);
+    return hash && number_map_find(&self->prefixes, hash);
+}
+
+static cg_code keep_unused(extractor *self)
+{
+    trail *track = self->eval->trail;
+    arena *mem = &self->out->mem;
+
+    if (track->unused_steps.count)
+        CG_TRY(note_prefixes(self));
+    for (size_t i = 0; i < track->unused_steps.count; i++) {
+        const builder_step *step = &track->unused_steps.at[i];
+        cg_str prefix, message;
+        buf whole;
+        const builder_step *chain[64];
+        size_t depth = 0;
+        bool is_good = true;
+
+        for (const builder_step *at = step; at && depth < 64; at = at->before)
+            chain[depth++] = at;
+        buf_init(&whole, self->out->heap, SIZE_MAX);
+        while (depth-- > 0) {
+            cg_str part = {0};
+
+            is_good = print_pieces(self, chain[depth]->added, &part) && is_good;
+            if (whole.len > 0)
+                buf_byte(&whole, '.');
+            buf_add(&whole, part);
+        }
+        is_good = is_good && !whole.failed && arena_text(mem, buf_text(&whole), &prefix);
+        buf_free(&whole);
+        if (is_good && is_read_elsewhere(self, prefix))
+            continue;
+        extract_fault *fault = vec_add(self->out->heap, &self->component->faults);
+
+        if (!is_good || !fault ||
+            !arena_format(mem, &message, "nothing is read below the prefix `%.*s` made here",
+                          (int)prefix.len, prefix.ptr))
+            return nomem(self);
+        *fault = (extract_fault){
+            .rule = "builder-unused", .message = message, .prefix = prefix, .place = step->place};
+    }
+    return CG_OK;
+}
+
+/* Where the component has the key already; if not, a new place, filled with `fresh`. */
+static cg_code find_key(extractor *self, const extract_parameter *entry, uint32_t fresh,
+                        uint32_t *ret)
+{
+    uint64_t hash = HASH_START;
+    cg_str parts[2] = {entry->root, entry->printed};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < parts[i].len; j++)
+            hash = hash_byte(hash, parts[i].ptr[j]);
+        hash = hash_byte(hash, '\n');
+    }
+    for (;; hash++) {
+        uint32_t *at = number_map_put(&self->keys, hash ? hash : ++hash, fresh);
+
+        if (!at)
+            return nomem(self);
+        if (*at == fresh || same_key(&self->component->parameters.at[*at], entry)) {
+            *ret = *at;
+            return CG_OK;
+        }
+    }
+}
+
+/* What the trail of one constructor holds goes into the component. */
+static cg_code keep_trail(extractor *self, bool is_first)
+{
+    trail *track = self->eval->trail;
+    extract_component *component = self->component;
+    heap *from_heap = self->out->heap;
+    uint32_t first_instance = (uint32_t)component->instances.count;
+    size_t old_count = component->parameters.count;
+    arena *mem = &self->out->mem;
+
+    self->kept += track->instances.count + track->parameters.count;
+    if (self->kept > KEPT_MOST && track->instances.count > 1) {
+        /* Components inside components inside components: their number, not their code, is huge. */
+        track->instances.count = 2;
+        track->parameters.count = 1;
+        if (!trail_add_fault(track, "analysis-budget", track->instances.at[1].place,
+                             "the crate has too many modules and parameters to list; those of this "
+                             "component were left out"))
+            return nomem(self);
+    }
+    for (size_t i = 1; i < track->instances.count; i++) {
+        extract_instance *entry = vec_add(from_heap, &component->instances);
+
+        if (!entry)
+            return nomem(self);
+        CG_TRY(keep_instance(self, &track->instances.at[i], first_instance, entry));
+    }
+    for (size_t i = 1; i < track->parameters.count; i++) {
+        extract_parameter entry;
+        uint32_t j = 0;
+
+        CG_TRY(keep_parameter(self, &track->parameters.at[i], first_instance, &entry));
+        CG_TRY(find_key(self, &entry, (uint32_t)component->parameters.count, &j));
+        if (j < component->parameters.count) {
+            extract_parameter *known = &component->parameters.at[j];
+
+            /* Asked for twice by one constructor: certain if it is once. */
+            if (j >= old_count && known->condition.ptr && !entry.condition.ptr)
+                known->condition = (cg_str){0};
+            if (!known->has_shape && entry.has_shape) {
+                known->shape = entry.shape;
+                known->rank = entry.rank;
+                known->has_shape = true;
+            }
+            continue;
+        }
+        if (!is_first && !entry.condition.ptr) {
+            cg_str path;
+
+            if (!program_item_path(self->program, track->instances.at[1].constructor, &path) ||
+                !arena_format(mem, &entry.condition, "built by %.*s", (int)path.len, path.ptr))
+                return nomem(self);
+        }
+        extract_parameter *slot = vec_add(from_heap, &component->parameters);
+
+        if (!slot)
+            return nomem(self);
+        *slot = entry;
+    }
+    for (size_t i = 0; i < track->faults.count; i++) {
+        const trail_fault *from = &track->faults.at[i];
+        extract_fault *fault;
+
+        if (!from->rule)
+            continue;
+        fault = vec_add(from_heap, &component->faults);
+        if (!fault)
+            return nomem(self);
+        *fault = (extract_fault){.rule = from->rule, .place = from->place};
+        if (!arena_text(mem, from->message, &fault->message))
+            return nomem(self);
+    }
+    return keep_unused(self);
+}
+
+static cg_code build(extractor *self, item_ref constructor, bool is_first)
+{
+    const program_item item = self->program->items.at[constructor];
+    const ast_node *node = ast_at(program_tree(self->program, item.file), item.node);
+    model_place place = {item.file, node->start, node->end, constructor};
+    type_bindings bindings;
+    trail *track = self->eval->trail;
+    val args[64];
+    size_t count = 0;
+    val result = 0;
+    type_ref type = 0;
+
+    eval_begin(self->eval);
+    trail_reset(track);
+    if (self->eval->flow)
+        flow_reset(self->eval->flow, self->no_tensors);
+    CG_TRY(self_type_of(self, constructor, &bindings));
+    if (self->component->type)
+        CG_TRY(type_of_item(self->types, self->component->type, &type, self->reterr));
+    uint32_t own = trail_add_instance(
+        track,
+        &(trail_instance){.type = type, .constructor = constructor, .root = 0, .place = place});
+
+    if (!own)
+        return nomem(self);
+    CG_TRY(arguments_of(self, constructor, &bindings, args, 64, &count));
+    track->instances.at[own].root = track->roots.count > 1 ? 1 : 0;
+    track->instance = own;
+    CG_TRY(eval_call(self->eval, constructor, &bindings, args, count, place, &result));
+    track->instances.at[own].result = result;
+    if (is_first)
+        self->component->result = result;
+    return keep_trail(self, is_first);
+}
+
+static cg_code keep_roots(extractor *self)
+{
+    cg_str *roots = arena_take(&self->out->mem, (self->roots.count + 1) * sizeof *roots);
+    size_t count = 0;
+
+    if (!roots)
+        return nomem(self);
+    for (size_t i = 0; i < self->roots.count; i++) {
+        size_t j = 0;
+
+        while (j < count && !str_equal(roots[j], self->roots.at[i]))
+            j++;
+        if (j == count)
+            roots[count++] = self->roots.at[i];
+    }
+    self->component->roots = roots;
+    self->component->root_count = count;
+    return CG_OK;
+}
+
+static bool is_wanted(const extract_options *options, const extract_component *component)
+{
+    return !options->root.ptr || str_equal(options->root, component->name) ||
+           str_equal(options->root, component->qualified);
+}
+
+static cg_code build_component(extractor *self, const candidate *all, size_t count,
+                               const extract_options *options)
+{
+    extract_component *component = vec_add(self->out->heap, &self->out->components);
+    item_ref named = all->type ? all->type : all->function;
+    const program_item item = self->program->items.at[named];
+    /* Functions elsewhere only stand in for constructors of its own. */
+    size_t used = 1;
+
+    if (!component)
+        return nomem(self);
+    *component = (extract_component){
+        .type = all->type,
+        .constructor = all->function,
+        .name = program_text(self->program, item.name),
+        .is_public = item.visibility == VISIBLE_PUBLIC,
+    };
+    if (!program_item_path(self->program, named, &component->qualified))
+        return nomem(self);
+    if (!is_wanted(options, component)) {
+        self->out->components.count--;
+        return CG_OK;
+    }
+    while (used < count && (all[used].rank < RANK_ELSEWHERE || all[0].rank == RANK_ELSEWHERE))
+        used++;
+    self->component = component;
+    self->roots.count = 0;
+    number_map_free(&self->keys);
+    number_map_init(&self->keys, self->out->heap);
+    number_map_free(&self->prefixes);
+    number_map_init(&self->prefixes, self->out->heap);
+    values_mark before = values_position(self->eval->values);
+
+    for (size_t i = 0; i < used; i++) {
+        if (!env_progress(self->program->env, "components", self->out->components.count, 0))
+            return CG_INTERRUPTED;
+        CG_TRY(build(self, all[i].function, i == 0));
+        if (i == 0 && options->made)
+            CG_TRY(options->made(options->context, component, self->out->components.count - 1,
+                                 self->reterr));
+        component->result = 0;
+        /* Constants are worth keeping while they are cheap. */
+        if (self->eval->values->count - before.count > VALUES_KEPT)
+            values_forget(self->eval->values, before);
+    }
+    return keep_roots(self);
+}
+
+/* A component is nested when another one's constructor builds its type, or calls the function. */
+static cg_code mark_nested(extractor *self)
+{
+    extraction *out = self->out;
+    bool *is_made = arena_zero(&out->mem, self->program->items.count);
+
+    if (!is_made)
+        return nomem(self);
+    for (size_t i = 0; i < out->components.count; i++) {
+        const extract_component *component = &out->components.at[i];
+
+        for (size_t j = 0; j < component->instances.count; j++) {
+            const extract_instance *instance = &component->instances.at[j];
+            const model_type type = *type_at(self->types, instance->type);
+
+            if (instance->parent == UINT32_MAX)
+                continue;
+            if (type.kind == TYPE_ITEM && type.item != component->type)
+                is_made[type.item] = true;
+            if (instance->constructor != component->constructor)
+                is_made[instance->constructor] = true;
+        }
+    }
+    for (size_t i = 0; i < out->components.count; i++) {
+        extract_component *component = &out->components.at[i];
+
+        component->is_nested = is_made[component->type ? component->type : component->constructor];
+    }
+    return CG_OK;
+}
+
+cg_code extract_run(eval *interpreter, const extract_options *options, extraction *ret,
+                    cg_err *reterr)
+{
+    program *code_of = interpreter->program;
+    extractor self = {
+        .out = ret,
+        .eval = interpreter,
+        .program = code_of,
+        .types = interpreter->types,
+        .path_option = intern_add(&code_of->names, CG_LIT("std::option::Option")),
+        .path_vec = intern_add(&code_of->names, CG_LIT("std::vec::Vec")),
+        .name_new = intern_add(&code_of->names, CG_LIT("new")),
+        .name_load = intern_add(&code_of->names, CG_LIT("load")),
+        .reterr = reterr,
+    };
+    cg_code code = CG_OK;
+
+    *ret = (extraction){.heap = code_of->heap, .eval = interpreter};
+    arena_init(&ret->mem, code_of->heap);
+    number_map_init(&self.keys, code_of->heap);
+    number_map_init(&self.prefixes, code_of->heap);
+    if (interpreter->flow)
+        self.no_tensors = flow_position(interpreter->flow);
+    for (item_ref item = 1; code == CG_OK && item < code_of->items.count; item++) {
+        if (code_of->items.at[item].kind == ITEM_FUNCTION && is_own(&self, item))
+            code = consider(&self, item);
+    }
+    candidate *sorted = NULL;
+
+    if (code == CG_OK)
+        code = sort_candidates(&self, &sorted);
+    for (size_t i = 0; code == CG_OK && i < self.candidates.count;) {
+        size_t count = 1;
+
+        while (sorted[i].type && i + count < self.candidates.count &&
+               sorted[i + count].type == sorted[i].type)
+            count++;
+        code = build_component(&self, &sorted[i], count, options);
+        i += count;
+    }
+    if (code == CG_OK)
+        code = mark_nested(&self);
+    if (code == CG_OK && options->root.ptr && ret->components.count == 0)
+        code = cg_fail(reterr, PROBLEM_COMPONENT, "no component is called `%.*s`",
+                       ERR_STR(options->root));
+    number_map_free(&self.keys);
+    number_map_free(&self.prefixes);
+    vec_free(code_of->heap, &self.candidates);
+    vec_free(code_of->heap, &self.roots);
+    if (code != CG_OK)
+        extraction_free(ret);
+    return code;
+}
+
+void extraction_free(extraction *self)
+{
+    for (size_t i = 0; i < self->components.count; i++) {
+        vec_free(self->heap, &self->components.at[i].parameters);
+        vec_free(self->heap, &self->components.at[i].instances);
+        vec_free(self->heap, &self->components.at[i].faults);
+    }
+    vec_free(self->heap, &self->components);
+    arena_free(&self->mem);
+    *self = (extraction){0};
+}

@@ -1,0 +1,97 @@
+/*
+ * extract - the components of a crate, and what their constructors ask for.
+ *
+ * A component is a struct or enum that some function makes from a VarBuilder, or a public
+ * function that makes something from one (`resnet18(vb) -> Func`). Every constructor is
+ * evaluated once, with its builder parameters as roots. Keys of the first constructor keep their
+ * certainty; keys only another one asks for are conditional.
+ */
+#ifndef CG_MODEL_EXTRACT_H
+#define CG_MODEL_EXTRACT_H
+
+#include "model/eval.h"
+
+typedef struct extract_parameter {
+    uint32_t instance; /* in instances of the component, from 0 */
+    cg_str root;
+    text_pieces key;
+    cg_str printed; /* as in documents: `layers.{i}.weight` */
+    const builder_step *last;
+    const expr *shape;
+    uint32_t rank;
+    bool has_shape;
+    cg_str shape_text; /* absent: not known */
+    cg_str dtype;      /* `F32`; absent: not known */
+    cg_str how;
+    sym library;
+    cg_str repeat;    /* absent: none */
+    cg_str condition; /* absent: certain */
+    model_place place;
+    bool is_running_state;
+    cg_str alternative; /* see trail.h; absent: none */
+} extract_parameter;
+
+typedef struct extract_instance {
+    uint32_t parent; /* UINT32_MAX for the component's own */
+    type_ref type;
+    item_ref constructor;
+    sym field;
+    cg_str root;
+    text_pieces prefix;
+    cg_str printed;
+    cg_str repeat;
+    cg_str condition;
+    model_place place;
+} extract_instance;
+
+typedef struct extract_fault {
+    const char *rule;
+    cg_str message;
+    cg_str prefix; /* of builder-unused; else absent */
+    model_place place;
+} extract_fault;
+
+typedef struct extract_component {
+    item_ref type;        /* struct or enum; 0: a function component */
+    item_ref constructor; /* the first one */
+    cg_str name;
+    cg_str qualified;
+    bool is_public;
+    bool is_nested; /* some other component makes it */
+    const cg_str *roots;
+    size_t root_count;
+    val result; /* what the first constructor returned; only while `made` is called, then 0 */
+    VEC(extract_parameter) parameters;
+    VEC(extract_instance) instances; /* [0] is its own */
+    VEC(extract_fault) faults;
+} extract_component;
+
+typedef struct extraction {
+    heap *heap;
+    arena mem;
+    eval *eval;
+    VEC(extract_component) components; /* in source order */
+} extraction;
+
+typedef struct extract_options {
+    cg_str root; /* only this type, bare or qualified name; absent: all */
+    /*
+     * Called when the first constructor of a component was evaluated, with its place in the list;
+     * trail and flow graph still have what it made. NULL: nobody wants to know.
+     */
+    cg_code (*made)(void *context, const extract_component *component, size_t index,
+                    cg_err *reterr);
+    void *context;
+} extract_options;
+
+/* CG_NOT_FOUND when options->root names nothing. */
+cg_code extract_run(eval *interpreter, const extract_options *options, extraction *ret,
+                    cg_err *reterr) CG_MUST;
+void extraction_free(extraction *self);
+
+/* Is this a VarBuilder of Candle, float or quantized? */
+bool extract_is_builder(const types *known, type_ref type);
+/* A key or prefix as documents have it: `layers.{i}.weight`; in `mem`. */
+bool extract_print(heap *from, text_pieces pieces, arena *mem, cg_str *ret);
+
+#endif

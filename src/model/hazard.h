@@ -1,0 +1,69 @@
+/*
+ * hazard - calls that can stop a run or spoil its numbers: what operations need, against what the
+ * graphs of the entries say about their operands.
+ *
+ * A reader of entries (model/entry). One hazard per code and call in the scanned crate, whatever
+ * the number of entries, loops and steps inside of a library's function that show it: the severest
+ * impact and the strongest proof are kept. Everything is copied, the graphs may go.
+ *
+ *   hazards all;
+ *   hazards_init(&all, eval, heap);
+ *   entry_reader reader = {&all, hazards_read};     ... entries run ...
+ *   all.rows, then contract_findings(...)
+ *   hazards_free(&all);
+ *
+ * Silence: divisors, roots and powers of tensors nobody knows are no hazard, they are counted
+ * (`unknown_operands`); a logarithm of one is a warning.
+ */
+#ifndef CG_MODEL_HAZARD_H
+#define CG_MODEL_HAZARD_H
+
+#include "model/impact.h"
+
+typedef struct hazard_operand {
+    cg_str name;        /* `lhs`, `rhs`, `weight`, `args[1]` */
+    cg_str label;       /* what it is: `sigmoid`, `x`, `fc.weight` */
+    const cg_str *axes; /* as printed; `..` in front: any number of axes that are not known */
+    size_t axis_count;
+    uint8_t element;    /* enum flow_element */
+    uint8_t device;     /* enum flow_device */
+    cg_str device_name; /* FLOW_SAME_DEVICE: `vb.device()` */
+} hazard_operand;
+
+typedef struct hazard {
+    uint8_t code;         /* enum rule */
+    uint8_t need;         /* enum flow_need */
+    uint8_t severity;     /* MODEL_FINDING_SEVERITY_ */
+    uint8_t confidence;   /* MODEL_CONFIDENCE_ */
+    uint8_t impact;       /* enum impact */
+    bool is_size_certain; /* of a layout: no axis can be 1 */
+    bool is_swapped;      /* of dtype-risk: the first operand's is the one that is not known */
+    model_place place;
+    cg_str operation;   /* canonical path of what fails */
+    cg_str call;        /* of the library's function whose body it is in; absent: the call itself */
+    const char *domain; /* words of what the operand can be; NULL: not about numbers */
+    cg_str detail;      /* more for people; absent: none */
+    hazard_operand operands[2];
+    cg_str producer; /* what made the layout: canonical path, absent when not known */
+    model_place producer_place;
+    VEC(uint32_t) entries; /* items of the functions it was met from */
+} hazard;
+
+typedef struct hazards {
+    heap *heap;
+    arena mem;
+    arena work; /* of one entry */
+    const eval *eval;
+    VEC(hazard) rows;   /* in the order they were met */
+    number_map by_call; /* file and place -> first row there + 1 */
+    VEC(uint32_t) next; /* by row: 1 + the next one of the same key */
+    number_map unknown; /* calls whose operand is not known */
+    size_t unknown_operands;
+} hazards;
+
+void hazards_init(hazards *self, const eval *interpreter, heap *from);
+void hazards_free(hazards *self);
+/* For entry_reader.read; the context is the hazards. */
+cg_code hazards_read(void *context, const entry_run *run, cg_err *reterr);
+
+#endif

@@ -1,0 +1,783 @@
+#include "model/rescan.h"
+
+#include "model/coverage.h"
+#include "model/walk.h"
+#include "schema/pack.h"
+
+#define MOST_ROUNDS 3u /* a part grows by what names lead to */
+#define WORTH_WHILE 4u /* the part is scanned twice, and compared: it must be that much smaller */
+
+/* --- what is kept --- */
+
+static uint32_t index_of(const rescan_base *base, cg_str path)
+{
+    for (size_t i = 0; i < base->file_count; i++) {
+        if (str_equal(base->files[i].path, path))
+            return (uint32_t)i;
+    }
+    return UINT32_MAX;
+}
+
+static bool is_own(const program *code_of, file_ref file)
+{
+    crate_ref crate = file ? code_of->files.at[file]->crate : 0;
+
+    return crate && code_of->crates.at[crate].is_scanned;
+}
+
+/*
+ * Is an item of the file found by other ways than names and the types of its own crate? Impls for
+ * types of others and for parameters, and macros that every module sees.
+ */
+static cg_code mark_always(program *code_of, const uint32_t *places, rescan_base *base,
+                           cg_err *reterr)
+{
+    for (item_ref i = 1; i < code_of->items.count; i++) {
+        const program_item item = code_of->items.at[i];
+        name_def def = {0};
+
+        if (!is_own(code_of, item.file))
+            continue;
+        if (item.kind == ITEM_MACRO && item.is_exported)
+            base->files[places[item.file]].is_always = true;
+        if (item.kind != ITEM_IMPL)
+            continue;
+        CG_TRY(names_of_impl(code_of, i, false, &def, reterr));
+        if (def.kind != DEF_ITEM)
+            base->files[places[item.file]].is_always = true;
+        /* Who has the type or the trait has the impl. */
+        else if (!program_edge(code_of, code_of->items.at[def.item].file, item.file))
+            return err_nomem(reterr);
+        if (!ast_child(program_tree(code_of, item.file), item.node, ROLE_TRAIT))
+            continue;
+        CG_TRY(names_of_impl(code_of, i, true, &def, reterr));
+        if (def.kind == DEF_ITEM &&
+            !program_edge(code_of, code_of->items.at[def.item].file, item.file))
+            return err_nomem(reterr);
+    }
+    return CG_OK;
+}
+
+static bool keep_links(const program *code_of, const uint32_t *places, arena *mem,
+                       rescan_base *base)
+{
+    const number_map *edges = &code_of->edges;
+
+    base->links = arena_take(mem, (edges->count + 1) * sizeof *base->links);
+    for (size_t i = 0; base->links && i < edges->slot_count; i++) {
+        uint64_t key = edges->slots[i].key;
+        uint32_t from = key ? places[key >> 32] : UINT32_MAX;
+        uint32_t to = key ? places[(uint32_t)key] : UINT32_MAX;
+
+        if (from != UINT32_MAX && to != UINT32_MAX && from != to)
+            base->links[base->link_count++] = (rescan_link){from, to};
+    }
+    return base->links != NULL;
+}
+
+cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr)
+{
+    program *code_of = (program *)(uintptr_t)scan_program(from);
+    size_t count = code_of->files.count;
+    uint32_t *places = arena_take(mem, (count + 1) * sizeof *places);
+
+    *ret = (rescan_base){.is_possible = code_of->cargo->root != CARGO_MISSING};
+    ret->files = arena_zero(mem, (count + 1) * sizeof *ret->files);
+    if (!places || !ret->files)
+        return err_nomem(reterr);
+    places[0] = UINT32_MAX;
+    for (file_ref i = 1; i < count; i++) {
+        const program_file *file = code_of->files.at[i];
+
+        places[i] = is_own(code_of, i) ? index_of(ret, file->full_path) : UINT32_MAX;
+        if (!is_own(code_of, i))
+            continue;
+        /* Remarks decide about findings of the whole crate. */
+        ret->is_possible = ret->is_possible && file->tree.remarks.count == 0;
+        if (places[i] != UINT32_MAX)
+            continue;
+        places[i] = (uint32_t)ret->file_count;
+        ret->files[ret->file_count++] = (rescan_file){
+            .path = file->full_path, .shown = file->source.path, .text = file->source.text};
+    }
+    CG_TRY(mark_always(code_of, places, ret, reterr));
+    if (!keep_links(code_of, places, mem, ret))
+        return err_nomem(reterr);
+    ret->inputs = code_of->inputs.at;
+    ret->input_count = code_of->inputs.count;
+    return CG_OK;
+}
+
+/* --- the part --- */
+
+typedef struct rescanner {
+    const rescan_work *work;
+    const rescan_base *base;
+    model_document *document;
+    arena mem;
+    bool *is_part; /* by file */
+    size_t part_count, part_bytes;
+    size_t all_bytes;
+    program_part part;
+    program_text_given *before; /* texts of the changed files as they were */
+    scan *scans[2];             /* as it was, as it is */
+    pack_writer packed;         /* for comparing records: equal ones have equal bytes */
+    cg_err *reterr;
+} rescanner;
+
+static cg_code nomem(const rescanner *self)
+{
+    return err_nomem(self->reterr);
+}
+
+/* Everything reached over the links, one way or the other. */
+static void spread(const rescan_base *base, bool *marks, bool is_backward)
+{
+    bool is_more = true;
+
+    while (is_more) {
+        is_more = false;
+        for (size_t i = 0; i < base->link_count; i++) {
+            uint32_t from = is_backward ? base->links[i].to : base->links[i].from;
+            uint32_t to = is_backward ? base->links[i].from : base->links[i].to;
+
+            if (!marks[from] || marks[to])
+                continue;
+            marks[to] = true;
+            is_more = true;
+        }
+    }
+}
+
+static cg_code find_part(rescanner *self, bool *ret_is_known)
+{
+    const rescan_base *base = self->base;
+
+    self->is_part = arena_zero(&self->mem, base->file_count + 1);
+    self->before = arena_take(&self->mem, (self->work->changed_count + 1) * sizeof *self->before);
+    if (!self->is_part || !self->before)
+        return nomem(self);
+    for (size_t i = 0; i < base->file_count; i++)
+        self->all_bytes += base->files[i].text.len;
+    *ret_is_known = true;
+    for (size_t i = 0; i < self->work->changed_count; i++) {
+        uint32_t file = index_of(base, self->work->changed[i].path);
+
+        if (file == UINT32_MAX) {
+            *ret_is_known = false;
+            return CG_OK;
+        }
+        self->is_part[file] = true;
+        self->before[i] = (program_text_given){base->files[file].path, base->files[file].text};
+    }
+    spread(base, self->is_part, true);
+    for (size_t i = 0; i < base->file_count; i++)
+        self->is_part[i] = self->is_part[i] || base->files[i].is_always;
+    spread(base, self->is_part, false);
+    return CG_OK;
+}
+
+static cg_code list_part(rescanner *self)
+{
+    const rescan_base *base = self->base;
+    cg_str *wanted = arena_take(&self->mem, (base->file_count + 1) * sizeof *wanted);
+
+    if (!wanted)
+        return nomem(self);
+    self->part_count = 0;
+    self->part_bytes = 0;
+    for (size_t i = 0; i < base->file_count; i++) {
+        if (!self->is_part[i])
+            continue;
+        wanted[self->part_count++] = base->files[i].path;
+        self->part_bytes += base->files[i].text.len;
+    }
+    self->part.wanted = wanted;
+    self->part.wanted_count = self->part_count;
+    self->part.left_bytes = self->all_bytes - self->part_bytes;
+    return CG_OK;
+}
+
+/* Does the function stand in a file of the part? */
+static bool is_inside(const rescanner *self, const model_function *function)
+{
+    const model_location *location = function->location;
+
+    for (size_t i = 0; location && i < self->base->file_count; i++) {
+        if (self->is_part[i] && str_equal(self->base->files[i].shown, location->file))
+            return true;
+    }
+    return false;
+}
+
+static bool add_method(rescanner *self, intern *names, program_method *methods,
+                       const model_function *function)
+{
+    sym name = intern_add(names, function->name);
+
+    if (!name)
+        return false;
+    if (name > self->part.method_count) {
+        methods[name - 1] = (program_method){intern_text_of(names, name), function->id};
+        self->part.method_count = name;
+    } else {
+        methods[name - 1].id = (cg_str){0};
+    }
+    return true;
+}
+
+/* Methods of files that are left out: a name that only one method has leads to it. */
+static cg_code list_methods(rescanner *self)
+{
+    const sc_records *list = &self->document->doc.functions;
+    program_method *methods = arena_take(&self->mem, (list->count + 1) * sizeof *methods);
+    intern names;
+    bool is_good = methods && intern_init(&names, self->work->heap, 1);
+
+    if (!is_good)
+        return nomem(self);
+    self->part.method_count = 0;
+    for (size_t i = 0; is_good && i < list->count; i++) {
+        const model_function *function = MODEL_AT(*list, model_function, i);
+        const model_argument *arguments = function->parameters.at;
+
+        if (function->parameters.count == 0 || is_inside(self, function) ||
+            !str_equal(arguments[0].name, CG_LIT("self")))
+            continue;
+        is_good = add_method(self, &names, methods, function);
+    }
+    for (size_t i = 0; is_good && i < self->part.method_count; i++)
+        is_good = arena_text(&self->mem, methods[i].name, &methods[i].name);
+    intern_free(&names);
+    self->part.methods = methods;
+    return is_good ? CG_OK : nomem(self);
+}
+
+/* --- the two scans --- */
+
+/* Files that were read late join the part. */
+static void take_late(rescanner *self, const scan *one, bool *ret_is_grown)
+{
+    const program *code_of = scan_program(one);
+
+    for (size_t i = 0; i < code_of->late.count; i++) {
+        file_ref file = code_of->late.at[i];
+        uint32_t place =
+            file ? index_of(self->base, code_of->files.at[file]->full_path) : UINT32_MAX;
+
+        if (place == UINT32_MAX || self->is_part[place])
+            continue;
+        self->is_part[place] = true;
+        *ret_is_grown = true;
+    }
+}
+
+static void free_scans(rescanner *self)
+{
+    for (size_t i = 0; i < 2; i++) {
+        scan_free(self->scans[i]);
+        self->scans[i] = NULL;
+    }
+}
+
+static cg_code scan_part(rescanner *self, size_t which)
+{
+    scan_options options = self->work->options;
+
+    options.part = &self->part;
+    options.graph = self->work->graph;
+    self->part.texts = which == 0 ? self->before : self->work->changed;
+    self->part.text_count = self->work->changed_count;
+    return scan_open(self->work->env, self->work->path, &options, &self->scans[which],
+                     self->reterr);
+}
+
+static cg_code scan_both(rescanner *self, bool *ret_is_stable)
+{
+    bool is_grown = true;
+
+    for (unsigned round = 0; round < MOST_ROUNDS && is_grown; round++) {
+        is_grown = false;
+        free_scans(self);
+        CG_TRY(list_part(self));
+        *ret_is_stable = self->part_bytes * WORTH_WHILE < self->all_bytes;
+        if (!*ret_is_stable)
+            return CG_OK;
+        CG_TRY(list_methods(self));
+        CG_TRY(scan_part(self, 0));
+        take_late(self, self->scans[0], &is_grown);
+        if (is_grown)
+            continue;
+        CG_TRY(scan_part(self, 1));
+        take_late(self, self->scans[1], &is_grown);
+    }
+    *ret_is_stable = !is_grown;
+    return CG_OK;
+}
+
+/* --- nothing but bodies changed --- */
+
+static const program_file *file_at(const scan *one, cg_str path)
+{
+    const program *code_of = scan_program(one);
+
+    for (file_ref i = 1; i < code_of->files.count; i++) {
+        if (is_own(code_of, i) && str_equal(code_of->files.at[i]->full_path, path))
+            return code_of->files.at[i];
+    }
+    return NULL;
+}
+
+/* Kinds of nodes that declare something wherever they stand. */
+static bool declares(uint8_t kind)
+{
+    switch (kind) {
+    case AST_FUNCTION_ITEM:
+    case AST_STRUCT_ITEM:
+    case AST_ENUM_ITEM:
+    case AST_UNION_ITEM:
+    case AST_TRAIT_ITEM:
+    case AST_IMPL_ITEM:
+    case AST_MOD_ITEM:
+    case AST_CONST_ITEM:
+    case AST_STATIC_ITEM:
+    case AST_TYPE_ITEM:
+    case AST_MACRO_DEFINITION:
+    case AST_USE_DECLARATION:
+    case AST_EXTERN_CRATE_DECLARATION: return true;
+    default: return false;
+    }
+}
+
+/* A function's body that declares nothing: what stands in it concerns only who evaluates it. */
+static bool is_plain_body(const ast *tree, ast_ref node)
+{
+    const ast_node *at = ast_at(tree, node);
+
+    if (at->kind != AST_BLOCK || at->role != ROLE_BODY ||
+        ast_kind_of(tree, at->parent) != AST_FUNCTION_ITEM || (at->flags & AST_BROKEN))
+        return false;
+    for (ast_ref i = walk_next(tree, node, node); i; i = walk_next(tree, node, i)) {
+        if (declares(ast_kind_of(tree, i)))
+            return false;
+    }
+    return true;
+}
+
+/* Text between nodes: blanks and comments do not count. */
+static void add_gap(buf *out, cg_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        cg_str rest = {text.ptr + i, text.len - i};
+
+        if (str_starts_with(rest, CG_LIT("//"))) {
+            size_t end = str_find(rest, CG_LIT("\n"));
+
+            i += end == SIZE_MAX ? rest.len : end;
+        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+            buf_byte(out, c);
+        } else if (out->len && out->at[out->len - 1] != ' ') {
+            buf_byte(out, ' ');
+        }
+    }
+}
+
+/* Everything of a file but plain bodies. */
+static bool skeleton_of(const program_file *file, buf *out)
+{
+    const ast *tree = &file->tree;
+    cg_str text = file->source.text;
+    size_t done = 0;
+    ast_ref at = 1;
+
+    while (at) {
+        const ast_node *node = ast_at(tree, at);
+        bool is_skipped = is_plain_body(tree, at);
+        bool is_leaf = !node->first && node->end > node->start;
+
+        if ((is_skipped || is_leaf) && node->start >= done && !(node->flags & AST_EXPANDED)) {
+            add_gap(out, (cg_str){text.ptr + done, node->start - done});
+            if (is_skipped)
+                buf_add(out, CG_LIT("{}"));
+            else
+                buf_add(out, (cg_str){text.ptr + node->start, node->end - node->start});
+            done = node->end;
+        }
+        at = is_skipped ? walk_skip(tree, 1, at) : walk_next(tree, 1, at);
+    }
+    add_gap(out, (cg_str){text.ptr + done, text.len - done});
+    return !out->failed;
+}
+
+static cg_code is_same_skeleton(rescanner *self, bool *ret)
+{
+    *ret = true;
+    for (size_t i = 0; i < self->work->changed_count && *ret; i++) {
+        const program_file *files[2];
+        buf texts[2];
+        bool is_good = true;
+
+        for (size_t k = 0; k < 2; k++) {
+            files[k] = file_at(self->scans[k], self->work->changed[i].path);
+            buf_init(&texts[k], self->work->heap, SIZE_MAX / 2);
+            *ret =
+                *ret && files[k] && !files[k]->tree.remarks.count && !files[k]->tree.broken.count;
+            is_good = !*ret || (is_good && skeleton_of(files[k], &texts[k]));
+        }
+        *ret = *ret && str_equal(buf_text(&texts[0]), buf_text(&texts[1]));
+        buf_free(&texts[0]);
+        buf_free(&texts[1]);
+        if (!is_good)
+            return nomem(self);
+    }
+    return CG_OK;
+}
+
+/* Did both read the same files, all of which the whole scan had read? */
+static bool is_same_inputs(const rescanner *self)
+{
+    const program *a = scan_program(self->scans[0]);
+    const program *b = scan_program(self->scans[1]);
+
+    if (a->inputs.count != b->inputs.count)
+        return false;
+    for (size_t i = 0; i < a->inputs.count; i++) {
+        const program_input *one = &a->inputs.at[i];
+        bool is_known = false;
+
+        if (one->kind != b->inputs.at[i].kind || !str_equal(one->path, b->inputs.at[i].path) ||
+            memcmp(one->sum, b->inputs.at[i].sum, DIGEST_BYTES) != 0)
+            return false;
+        for (size_t k = 0; k < self->base->input_count && !is_known; k++)
+            is_known = str_equal(self->base->inputs[k].path, one->path);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+/* --- what differs --- */
+
+/* The bytes of a record; equal records have equal ones. */
+static cg_str bytes_of(rescanner *self, const sc_table *table, const void *record, size_t *ret_at)
+{
+    *ret_at = self->packed.words.len;
+    pack_record(&self->packed, table, record);
+    return (cg_str){NULL, self->packed.words.len - *ret_at};
+}
+
+static bool is_equal(rescanner *self, const sc_table *table, const void *a, const void *b)
+{
+    size_t at, other;
+    cg_str one, two;
+    bool is_same;
+
+    one = bytes_of(self, table, a, &at);
+    two = bytes_of(self, table, b, &other);
+    if (self->packed.failed || self->packed.words.failed)
+        return false;
+    is_same = one.len == two.len &&
+              memcmp(self->packed.words.at + at, self->packed.words.at + other, one.len) == 0;
+    self->packed.words.len = at;
+    return is_same;
+}
+
+static const void *record_at(const sc_records *list, const sc_table *table, size_t index)
+{
+    return (const char *)list->at + index * table->size;
+}
+
+/* Put copies of records that belong to a scan that will be freed into the document. */
+static bool copy_records(rescanner *self, const sc_table *table, const void *const *records,
+                         size_t count, char *to)
+{
+    pack_writer out;
+    pack_reader in;
+    cg_str text;
+    buf bytes;
+    bool is_good = pack_begin(&out, self->work->heap, 1);
+
+    buf_init(&bytes, self->work->heap, SIZE_MAX / 2);
+    for (size_t i = 0; is_good && i < count; i++)
+        pack_record(&out, table, records[i]);
+    is_good = is_good && pack_end(&out, &bytes) &&
+              arena_text(&self->document->mem, buf_text(&bytes), &text) &&
+              pack_open(&in, &self->document->mem, text);
+    memset(to, 0, count * table->size);
+    for (size_t i = 0; is_good && i < count; i++)
+        is_good = pack_take(&in, table, to + i * table->size);
+    buf_free(&bytes);
+    pack_free(&out);
+    return is_good;
+}
+
+/* What is to be done with one list of the document. */
+typedef struct exchange {
+    const sc_table *table;
+    const sc_records *lists[2];
+    sc_records *whole;
+    bool *is_gone;      /* of the whole */
+    uint32_t *before;   /* of what is added: in front of which of the whole */
+    const void **added; /* in order */
+    size_t added_count;
+} exchange;
+
+static size_t find_id(const exchange *self, cg_str id, bool *ret_is_there)
+{
+    size_t low = 0, high = self->whole->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_compare(model_id_at(self->whole, self->table, middle), id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_is_there =
+        low < self->whole->count && str_equal(model_id_at(self->whole, self->table, low), id);
+    return low;
+}
+
+/* Lists in the order of ids, each id once. */
+static bool compare_sorted(rescanner *self, exchange *list)
+{
+    const sc_records *a = list->lists[0], *b = list->lists[1];
+    const sc_table *table = list->table;
+    size_t i = 0, k = 0;
+
+    while (i < a->count || k < b->count) {
+        int order = i == a->count ? 1
+                    : k == b->count
+                        ? -1
+                        : str_compare(model_id_at(a, table, i), model_id_at(b, table, k));
+        const void *old = order <= 0 ? record_at(a, table, i) : NULL;
+        const void *fresh = order >= 0 ? record_at(b, table, k) : NULL;
+        bool is_there;
+        size_t place;
+
+        i += order <= 0;
+        k += order >= 0;
+        if (old && fresh && is_equal(self, table, old, fresh))
+            continue;
+        place = find_id(list, *(const cg_str *)(old ? old : fresh), &is_there);
+        if (is_there != (old != NULL) ||
+            (old && !is_equal(self, table, old, record_at(list->whole, table, place))))
+            return false;
+        if (old)
+            list->is_gone[place] = true;
+        if (fresh) {
+            list->before[list->added_count] = (uint32_t)place;
+            list->added[list->added_count++] = fresh;
+        }
+    }
+    return true;
+}
+
+/* Where `count` records of the old list stand in the whole, in a row; SIZE_MAX: nowhere. */
+static size_t find_row(rescanner *self, const exchange *list, size_t first, size_t count)
+{
+    const sc_records *a = list->lists[0];
+
+    for (size_t at = 0; at + count <= list->whole->count; at++) {
+        size_t i = 0;
+
+        while (i < count && !list->is_gone[at + i] &&
+               str_equal(model_id_at(list->whole, list->table, at + i),
+                         model_id_at(a, list->table, first + i)) &&
+               is_equal(self, list->table, record_at(list->whole, list->table, at + i),
+                        record_at(a, list->table, first + i)))
+            i++;
+        if (i == count)
+            return at;
+    }
+    return SIZE_MAX;
+}
+
+static bool has_same_id(const exchange *list, size_t i, size_t k)
+{
+    return str_equal(model_id_at(list->lists[0], list->table, i),
+                     model_id_at(list->lists[1], list->table, k));
+}
+
+static void add_record(exchange *list, size_t before, size_t k)
+{
+    size_t at = list->added_count++;
+
+    for (; at > 0 && list->before[at - 1] > before; at--) {
+        list->before[at] = list->before[at - 1];
+        list->added[at] = list->added[at - 1];
+    }
+    list->before[at] = (uint32_t)before;
+    list->added[at] = record_at(list->lists[1], list->table, k);
+}
+
+/* One that stays where it is. */
+static bool exchange_one(rescanner *self, exchange *list, size_t i, size_t k)
+{
+    size_t place;
+
+    if (is_equal(self, list->table, record_at(list->lists[0], list->table, i),
+                 record_at(list->lists[1], list->table, k)))
+        return true;
+    place = find_row(self, list, i, 1);
+    if (place == SIZE_MAX)
+        return false;
+    list->is_gone[place] = true;
+    add_record(list, place, k);
+    return true;
+}
+
+/*
+ * A list in the order of finding: with other ids is at most one row of it, which must stand in a
+ * row in the whole, too.
+ */
+static bool compare_rows(rescanner *self, exchange *list)
+{
+    size_t a = list->lists[0]->count, b = list->lists[1]->count;
+    size_t first = 0, last = 0, place;
+
+    while (first < a && first < b && has_same_id(list, first, first))
+        first++;
+    while (last < a - first && last < b - first && has_same_id(list, a - 1 - last, b - 1 - last))
+        last++;
+    if (a - first - last > 0) {
+        place = find_row(self, list, first, a - first - last);
+    } else if (b - first - last == 0) {
+        place = 0;
+    } else {
+        /* Between two that are neighbours in the whole, too. */
+        if (first == 0 || last == 0)
+            return false;
+        place = find_row(self, list, first - 1, 2);
+        place += place != SIZE_MAX;
+    }
+    if (place == SIZE_MAX)
+        return false;
+    for (size_t i = 0; i < a - first - last; i++)
+        list->is_gone[place + i] = true;
+    for (size_t i = first; i < b - last; i++)
+        add_record(list, place, i);
+    for (size_t i = 0; i < first; i++) {
+        if (!exchange_one(self, list, i, i))
+            return false;
+    }
+    for (size_t i = 0; i < last; i++) {
+        if (!exchange_one(self, list, a - 1 - i, b - 1 - i))
+            return false;
+    }
+    return true;
+}
+
+static cg_code compare_list(rescanner *self, enum model_list which, exchange *ret,
+                            bool *ret_is_good)
+{
+    model_doc *docs[2] = {&scan_document(self->scans[0])->doc, &scan_document(self->scans[1])->doc};
+    size_t most;
+
+    *ret = (exchange){
+        .table = model_list_table(which),
+        .lists = {model_list_of(docs[0], which), model_list_of(docs[1], which)},
+        .whole = model_list_of(&self->document->doc, which),
+    };
+    most = ret->lists[1]->count + 1;
+    ret->is_gone = arena_zero(&self->mem, ret->whole->count + 1);
+    ret->before = arena_take(&self->mem, most * sizeof *ret->before);
+    ret->added = arena_take(&self->mem, most * sizeof *ret->added);
+    if (!ret->is_gone || !ret->before || !ret->added)
+        return nomem(self);
+    *ret_is_good = which == MODEL_ASSEMBLY || which == MODEL_STAGES ? compare_rows(self, ret)
+                                                                    : compare_sorted(self, ret);
+    if (self->packed.failed || self->packed.words.failed)
+        return nomem(self);
+    return CG_OK;
+}
+
+/* The list with what came instead of what went. */
+static cg_code apply_list(rescanner *self, const exchange *list)
+{
+    size_t size = list->table->size;
+    size_t most = list->whole->count + list->added_count + 1;
+    char *made = arena_take(&self->document->mem, most * size);
+    char *fresh = arena_take(&self->mem, (list->added_count + 1) * size);
+    size_t count = 0, next = 0;
+
+    if (!made || !fresh || !copy_records(self, list->table, list->added, list->added_count, fresh))
+        return nomem(self);
+    for (size_t i = 0; i <= list->whole->count; i++) {
+        for (; next < list->added_count && list->before[next] == i; next++)
+            memcpy(made + count++ * size, fresh + next * size, size);
+        if (i < list->whole->count && !list->is_gone[i])
+            memcpy(made + count++ * size, record_at(list->whole, list->table, i), size);
+    }
+    *list->whole = (sc_records){made, count};
+    return CG_OK;
+}
+
+static bool is_changed(const exchange *list)
+{
+    for (size_t i = 0; i < list->whole->count; i++) {
+        if (list->is_gone[i])
+            return true;
+    }
+    return list->added_count > 0;
+}
+
+static cg_code exchange_all(rescanner *self, bool *ret_is_done)
+{
+    exchange lists[MODEL_LIST_COUNT];
+    model_coverage *coverage;
+
+    for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
+        bool is_good = false;
+
+        CG_TRY(compare_list(self, i, &lists[i], &is_good));
+        if (!is_good)
+            return CG_OK;
+    }
+    for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
+        if (is_changed(&lists[i]))
+            CG_TRY(apply_list(self, &lists[i]));
+    }
+    coverage = arena_zero(&self->document->mem, sizeof *coverage);
+    if (!coverage)
+        return nomem(self);
+    CG_TRY(coverage_count(self->document, coverage, self->reterr));
+    self->document->doc.coverage = coverage;
+    *ret_is_done = true;
+    return CG_OK;
+}
+
+static cg_code run(rescanner *self, bool *ret_is_done)
+{
+    bool is_good;
+
+    CG_TRY(find_part(self, &is_good));
+    if (!is_good)
+        return CG_OK;
+    CG_TRY(scan_both(self, &is_good));
+    if (!is_good)
+        return CG_OK;
+    CG_TRY(is_same_skeleton(self, &is_good));
+    if (!is_good || !is_same_inputs(self))
+        return CG_OK;
+    return exchange_all(self, ret_is_done);
+}
+
+cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_is_done,
+                   cg_err *reterr)
+{
+    rescanner self = {.work = work, .base = work->base, .document = document, .reterr = reterr};
+    cg_code code;
+
+    *ret_is_done = false;
+    if (!work->base->is_possible || work->options.is_heuristic || work->options.root.ptr)
+        return CG_OK;
+    arena_init(&self.mem, work->heap);
+    code = pack_begin(&self.packed, work->heap, 1) ? run(&self, ret_is_done) : nomem(&self);
+    free_scans(&self);
+    pack_free(&self.packed);
+    arena_free(&self.mem);
+    return code;
+}

@@ -1,0 +1,1549 @@
+/* Lists and iterators: handlers of std_functions.def. Iterators are lists, walked at once. */
+#include "model/std_handlers.h"
+#include "model/std_text.h"
+#include "model/value_kinds.h"
+
+typedef struct list_room {
+    eval *eval;
+    VEC(val) items;
+    bool failed;
+} list_room;
+
+static void room_add(list_room *self, val item)
+{
+    val *at = item == 0 ? NULL : vec_add(self->eval->values->heap, &self->items);
+
+    if (at == NULL)
+        self->failed = true;
+    else
+        *at = item;
+}
+
+/* Give the list; the room is gone. */
+static cg_code give_room(library_call *call, list_room *room, bool is_collection)
+{
+    val made = 0;
+
+    if (!room->failed)
+        made = is_collection ? std_vec_of(call->eval, room->items.at, room->items.count)
+                             : std_list_of(call->eval, 0, room->items.at, room->items.count);
+    vec_free(call->eval->values->heap, &room->items);
+    return std_give(call, made);
+}
+
+static val make_repeat(eval *self, val item, sym symbol, expr count)
+{
+    value it = {.kind = VALUE_REPEAT, .count = 1};
+
+    it.as.repeat.items = &item;
+    it.as.repeat.symbol = symbol;
+    it.as.repeat.count = count;
+    return item == 0 ? 0 : value_make(self->values, &it);
+}
+
+static const value *at_of(const eval *self, val which)
+{
+    return value_at(self->values, which);
+}
+
+static bool is_repeat(const library_call *call, val which)
+{
+    return std_kind(call, which) == VALUE_REPEAT;
+}
+
+/* How many items the entry stands for; EXPR_NONE when not known. */
+static expr entry_count(const library_call *call, val entry)
+{
+    const value *at = std_at(call, entry);
+
+    return at->kind == VALUE_REPEAT ? at->as.repeat.count : expr_const(call->eval->exprs, 1);
+}
+
+static sym index_symbol(const library_call *call)
+{
+    return intern_add(&call->eval->program->names, CG_LIT("index"));
+}
+
+static expr symbol_expr(const library_call *call, sym symbol)
+{
+    return expr_symbol(call->eval->exprs, program_text(call->eval->program, symbol));
+}
+
+typedef struct list_view {
+    const val *at;
+    size_t count;
+} list_view;
+
+/* The receiver's items as they are; a copy of the view survives new values. */
+static cg_code view_of(library_call *call, val iterable, val closure, list_view *ret)
+{
+    val list = 0;
+
+    CG_TRY(std_items(call, iterable, closure, &list));
+    *ret = (list_view){NULL, 0};
+    if (list != 0 && std_kind(call, list) == VALUE_LIST)
+        *ret = (list_view){std_at(call, list)->as.items, std_at(call, list)->count};
+    return CG_OK;
+}
+
+static cg_code view_self(library_call *call, list_view *ret)
+{
+    return view_of(call, call->receiver, 0, ret);
+}
+
+static bool is_plain(const library_call *call, list_view list)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        if (is_repeat(call, list.at[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool known_arg(const library_call *call, size_t which, uint64_t *ret)
+{
+    val arg = std_arg(call, which);
+    int64_t number = 0;
+
+    if (arg == 0 ||
+        !expr_constant(call->eval->exprs, value_number(call->eval->values, arg), &number) ||
+        number < 0)
+        return false;
+    *ret = (uint64_t)number;
+    return true;
+}
+
+static cg_code give_slice(library_call *call, list_view list, size_t from, size_t to)
+{
+    return std_give(call, std_list_of(call->eval, 0, list.at + from, to - from));
+}
+
+/* --- as iterators --- */
+
+cg_code list_iter(library_call *call)
+{
+    val list = 0;
+    value it;
+
+    CG_TRY(std_items(call, call->receiver, 0, &list));
+    it = *std_at(call, list);
+    it.type = 0;
+    return std_give(call, value_make(call->eval->values, &it));
+}
+
+cg_code list_collection(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    return std_give(call, std_vec_of(call->eval, list.at, list.count));
+}
+
+typedef struct each {
+    library_call *call;
+    val callee;
+    val state; /* of fold and scan */
+} each;
+
+static cg_code run_each(void *context, val item, val *ret)
+{
+    each *self = context;
+
+    return eval_apply(self->call->eval, self->callee, &item, 1, self->call->place, ret);
+}
+
+/* The closure's results, in a list of the same form. */
+static cg_code applied(library_call *call, val *ret)
+{
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+    val list = 0;
+
+    CG_TRY(std_items(call, call->receiver, walk.callee, &list));
+    return eval_each(call->eval, list, call->place, run_each, &walk, ret);
+}
+
+cg_code list_map(library_call *call)
+{
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    if (std_is_collection(call->eval, call->receiver))
+        return any_map(call); /* Result<Vec<_>>::map */
+    CG_TRY(applied(call, &result));
+    return std_give(call, result);
+}
+
+cg_code list_for_each(library_call *call)
+{
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(applied(call, &result));
+    return any_unit(call);
+}
+
+cg_code list_inspect(library_call *call)
+{
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(applied(call, &result));
+    return std_give(call, call->receiver);
+}
+
+static val make_pair(eval *self, val a, val b)
+{
+    val both[2] = {a, b};
+
+    return a == 0 || b == 0 ? 0 : value_list(self->values, VALUE_TUPLE, both, 2);
+}
+
+cg_code list_enumerate(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    expr offset = expr_const(call->eval->exprs, 0);
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+        expr index = offset;
+        val pair;
+
+        if (entry.kind != VALUE_REPEAT) {
+            pair = make_pair(call->eval, value_int(call->eval->values, index), list.at[i]);
+            room_add(&room, pair);
+        } else {
+            sym symbol = entry.as.repeat.symbol != 0 ? entry.as.repeat.symbol : index_symbol(call);
+
+            if (symbol == 0)
+                break;
+            index = expr_binary(call->eval->exprs, EXPR_ADD, offset, symbol_expr(call, symbol));
+            pair = make_pair(call->eval, value_int(call->eval->values, index),
+                             entry.as.repeat.items[0]);
+            room_add(&room, make_repeat(call->eval, pair, symbol, entry.as.repeat.count));
+        }
+        offset = expr_binary(call->eval->exprs, EXPR_ADD, offset, entry_count(call, list.at[i]));
+    }
+    return give_room(call, &room, false);
+}
+
+/* The repetition's item for one value of its index. */
+static val item_for(library_call *call, val repeat, expr index)
+{
+    const value *at = std_at(call, repeat);
+
+    if (at->as.repeat.symbol == 0)
+        return at->as.repeat.items[0];
+    return value_substitute(call->eval->values, at->as.repeat.items[0],
+                            symbol_expr(call, at->as.repeat.symbol), index);
+}
+
+static val zip_repeats(library_call *call, val a, val b)
+{
+    value left = *std_at(call, a);
+    value right = *std_at(call, b);
+    sym symbol = left.as.repeat.symbol != 0 ? left.as.repeat.symbol : right.as.repeat.symbol;
+    expr count = left.as.repeat.count;
+    val second = right.as.repeat.items[0];
+
+    if (count == EXPR_NONE)
+        count = right.as.repeat.count;
+    if (symbol != 0 && right.as.repeat.symbol != symbol)
+        second = item_for(call, b, symbol_expr(call, symbol));
+    return make_repeat(call->eval, make_pair(call->eval, left.as.repeat.items[0], second), symbol,
+                       count);
+}
+
+cg_code list_zip(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view a;
+    list_view b;
+    size_t count;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &a));
+    CG_TRY(view_of(call, call->args[0], 0, &b));
+    if (a.count == 1 && b.count == 1 && is_repeat(call, a.at[0]) && is_repeat(call, b.at[0])) {
+        room_add(&room, zip_repeats(call, a.at[0], b.at[0]));
+        return give_room(call, &room, false);
+    }
+    count = a.count < b.count ? a.count : b.count;
+    if (a.count == 1 && is_repeat(call, a.at[0]))
+        count = b.count;
+    if (b.count == 1 && is_repeat(call, b.at[0]))
+        count = a.count;
+    for (size_t i = 0; i < count; i++) {
+        expr index = expr_const(call->eval->exprs, (int64_t)i);
+        val left = a.at[a.count == 1 && is_repeat(call, a.at[0]) ? 0 : i];
+        val right = b.at[b.count == 1 && is_repeat(call, b.at[0]) ? 0 : i];
+
+        if (is_repeat(call, left) && is_repeat(call, right)) {
+            room_add(&room, zip_repeats(call, left, right));
+            continue;
+        }
+        if (is_repeat(call, left))
+            left = item_for(call, left, index);
+        if (is_repeat(call, right))
+            right = item_for(call, right, index);
+        room_add(&room, make_pair(call->eval, left, right));
+    }
+    return give_room(call, &room, false);
+}
+
+cg_code list_rev(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = list.count; i > 0; i--)
+        room_add(&room, list.at[i - 1]);
+    return give_room(call, &room, false);
+}
+
+static void add_all(list_room *room, list_view list)
+{
+    for (size_t i = 0; i < list.count; i++)
+        room_add(room, list.at[i]);
+}
+
+cg_code list_chain(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+    list_view more;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    CG_TRY(view_of(call, call->args[0], 0, &more));
+    add_all(&room, list);
+    add_all(&room, more);
+    return give_room(call, &room, false);
+}
+
+/* One repetition, with another count. */
+static cg_code give_recounted(library_call *call, list_view list, expr count)
+{
+    list_room room = {.eval = call->eval};
+
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+
+        if (entry.kind == VALUE_REPEAT)
+            room_add(&room, make_repeat(call->eval, entry.as.repeat.items[0],
+                                        entry.as.repeat.symbol, list.count == 1 ? count : 0));
+        else
+            room_add(&room, make_repeat(call->eval, list.at[i], 0, EXPR_NONE));
+    }
+    return give_room(call, &room, false);
+}
+
+cg_code list_take(library_call *call)
+{
+    list_view list;
+    uint64_t most = 0;
+    expr number;
+
+    if (call->count == 0)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    if (known_arg(call, 0, &most) && is_plain(call, list))
+        return give_slice(call, list, 0, most < list.count ? (size_t)most : list.count);
+    number = value_number(call->eval->values, call->args[0]);
+    if (list.count == 1 && entry_count(call, list.at[0]) != EXPR_NONE)
+        number = expr_binary(call->eval->exprs, EXPR_MIN, number, entry_count(call, list.at[0]));
+    return give_recounted(call, list, number);
+}
+
+cg_code list_skip(library_call *call)
+{
+    list_view list;
+    uint64_t less = 0;
+    expr number;
+
+    if (call->count == 0)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    if (known_arg(call, 0, &less) && is_plain(call, list))
+        return give_slice(call, list, less < list.count ? (size_t)less : list.count, list.count);
+    number = expr_binary(call->eval->exprs, EXPR_SUB,
+                         list.count == 1 ? entry_count(call, list.at[0]) : EXPR_NONE,
+                         value_number(call->eval->values, call->args[0]));
+    return give_recounted(call, list, number);
+}
+
+cg_code list_step_by(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+    uint64_t step = 0;
+
+    CG_TRY(view_self(call, &list));
+    if (known_arg(call, 0, &step) && step == 1)
+        return give_slice(call, list, 0, list.count);
+    if (step == 0 || !is_plain(call, list))
+        return give_recounted(call, list, EXPR_NONE);
+    for (size_t i = 0; i < list.count; i += (size_t)step)
+        room_add(&room, list.at[i]);
+    return give_room(call, &room, false);
+}
+
+/* Items whose presence is not known are repetitions of unknown count. */
+static void add_perhaps(list_room *room, val item)
+{
+    value entry = *at_of(room->eval, item);
+
+    if (entry.kind == VALUE_REPEAT)
+        room_add(room, make_repeat(room->eval, entry.as.repeat.items[0], entry.as.repeat.symbol,
+                                   EXPR_NONE));
+    else
+        room_add(room, make_repeat(room->eval, item, 0, EXPR_NONE));
+}
+
+/* A result entry without its repetition. */
+static val bare(const library_call *call, val entry)
+{
+    const value *at = std_at(call, entry);
+
+    return at->kind == VALUE_REPEAT ? at->as.repeat.items[0] : entry;
+}
+
+cg_code list_filter(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view verdicts;
+    list_view list;
+    val result = 0;
+    val items = 0;
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(std_items(call, call->receiver, walk.callee, &items));
+    CG_TRY(eval_each(call->eval, items, call->place, run_each, &walk, &result));
+    CG_TRY(view_of(call, items, 0, &list));
+    CG_TRY(view_of(call, result, 0, &verdicts));
+    for (size_t i = 0; i < list.count; i++) {
+        int truth = i < verdicts.count && verdicts.count == list.count
+                        ? std_truth(call->eval, bare(call, verdicts.at[i]))
+                        : -1;
+
+        if (truth == 1)
+            room_add(&room, list.at[i]);
+        else if (truth < 0)
+            add_perhaps(&room, list.at[i]);
+    }
+    return give_room(call, &room, false);
+}
+
+/* take_while, map_while: as many as it likes. */
+cg_code list_take_while(library_call *call)
+{
+    return list_filter(call);
+}
+
+/* A repetition of an entry: of what is inside, as often as both say. */
+static void add_repeated(list_room *room, const value *around, val item)
+{
+    value inside = *at_of(room->eval, item);
+    expr count = around->as.repeat.count;
+
+    if (inside.kind == VALUE_REPEAT) {
+        count = expr_binary(room->eval->exprs, EXPR_MUL, count, inside.as.repeat.count);
+        item = inside.as.repeat.items[0];
+    }
+    room_add(room, make_repeat(room->eval, item, around->as.repeat.symbol, count));
+}
+
+/* The entries of one inner iterable; `around` when it stands inside a repetition. */
+static void add_flat(list_room *room, const value *around, val inner)
+{
+    value at = *at_of(room->eval, inner);
+    bool is_choice = at.kind == VALUE_CHOICE;
+    size_t count = at.count;
+    const val *items = at.as.items;
+
+    if (at.kind == VALUE_NOTHING || at.kind == VALUE_NEVER || at.kind == VALUE_ERROR)
+        return;
+    if (at.kind != VALUE_LIST && at.kind != VALUE_SOME && !is_choice) {
+        items = &inner;
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const value *option = at_of(room->eval, items[i]);
+        val item = items[i];
+
+        if (is_choice && option->kind == VALUE_NOTHING)
+            continue;
+        if (is_choice && option->kind == VALUE_SOME)
+            item = option->as.items[0];
+        if (around != NULL)
+            add_repeated(room, around, item);
+        else if (is_choice)
+            add_perhaps(room, item);
+        else
+            room_add(room, item);
+    }
+}
+
+static cg_code give_flat(library_call *call, list_view list)
+{
+    list_room room = {.eval = call->eval};
+
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+
+        if (entry.kind == VALUE_REPEAT)
+            add_flat(&room, &entry, entry.as.repeat.items[0]);
+        else
+            add_flat(&room, NULL, list.at[i]);
+    }
+    return give_room(call, &room, false);
+}
+
+cg_code list_flatten(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    return give_flat(call, list);
+}
+
+static cg_code run_flat(void *context, val item, val *ret)
+{
+    each *self = context;
+    val made = 0;
+
+    CG_TRY(eval_apply(self->call->eval, self->callee, &item, 1, self->call->place, &made));
+    switch (std_kind(self->call, made)) {
+    case VALUE_RANGE:
+    case VALUE_MAP: return eval_items(self->call->eval, made, ret);
+    default: *ret = made; return CG_OK;
+    }
+}
+
+/* flat_map and filter_map: what the closure gives, without the wrapping. */
+cg_code list_flat_map(library_call *call)
+{
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+    list_view list;
+    val items = 0;
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(std_items(call, call->receiver, walk.callee, &items));
+    CG_TRY(eval_each(call->eval, items, call->place, run_flat, &walk, &result));
+    CG_TRY(view_of(call, result, 0, &list));
+    return give_flat(call, list);
+}
+
+static cg_code run_fold(void *context, val item, val *ret)
+{
+    each *self = context;
+    val both[2] = {self->state, item};
+
+    CG_TRY(eval_apply(self->call->eval, self->callee, both, 2, self->call->place, ret));
+    self->state = *ret;
+    return CG_OK;
+}
+
+/*
+ * fold, try_fold: the state goes from item to item. Through a repetition it goes once, and then it
+ * may be either; a number that changes on the way is not known inside.
+ */
+cg_code list_fold(library_call *call)
+{
+    each walk = {.call = call, .callee = std_arg(call, 1), .state = std_arg(call, 0)};
+    val before = walk.state;
+    trail_mark mark = trail_position(call->eval->trail);
+    list_view view;
+    val list = 0;
+    val result = 0;
+
+    if (call->count != 2)
+        return CG_OK;
+    CG_TRY(std_items(call, call->receiver, 0, &list));
+    CG_TRY(view_of(call, list, 0, &view));
+    CG_TRY(eval_each(call->eval, list, call->place, run_fold, &walk, &result));
+    if (is_plain(call, view) || before == walk.state)
+        return std_give(call, walk.state);
+    if (std_kind(call, before) == VALUE_INT) {
+        trail_forget(call->eval->trail, mark);
+        walk.state = value_int(call->eval->values, EXPR_NONE);
+        if (walk.state == 0)
+            return err_nomem(call->eval->reterr);
+        CG_TRY(eval_each(call->eval, list, call->place, run_fold, &walk, &result));
+    }
+    return std_give(call, value_join(call->eval->values, before, walk.state));
+}
+
+/* The first item starts. */
+cg_code list_reduce(library_call *call)
+{
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+    list_view view;
+    val rest;
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &view));
+    if (view.count == 0)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    walk.state = bare(call, view.at[0]);
+    rest = is_repeat(call, view.at[0]) ? std_list_of(call->eval, 0, view.at, view.count)
+                                       : std_list_of(call->eval, 0, view.at + 1, view.count - 1);
+    if (rest == 0)
+        return err_nomem(call->eval->reterr);
+    CG_TRY(eval_each(call->eval, rest, call->place, run_fold, &walk, &result));
+    return std_give(call, std_some(call->eval, walk.state));
+}
+
+cg_code list_scan(library_call *call)
+{
+    each walk = {.call = call, .callee = std_arg(call, 1), .state = std_arg(call, 0)};
+    list_view flat;
+    val list = 0;
+    val result = 0;
+    val state;
+
+    if (call->count != 2)
+        return CG_OK;
+    state = value_unknown(call->eval->values, std_at(call, walk.state)->type, CG_LIT("state"));
+    if (state == 0)
+        return err_nomem(call->eval->reterr);
+    walk.state = state;
+    CG_TRY(std_items(call, call->receiver, 0, &list));
+    CG_TRY(eval_each(call->eval, list, call->place, run_fold, &walk, &result));
+    CG_TRY(view_of(call, result, 0, &flat));
+    return give_flat(call, flat);
+}
+
+/* --- collecting --- */
+
+static bool path_is_one_of(cg_str path, const char *const *names)
+{
+    size_t colon = str_find_last(path, ':');
+    cg_str last = path;
+
+    if (path.len == 0)
+        return false;
+    if (colon != SIZE_MAX)
+        last = (cg_str){path.ptr + colon + 1, path.len - colon - 1};
+    for (; *names != NULL; names++) {
+        if (str_equal(last, str_from(*names)))
+            return true;
+    }
+    return false;
+}
+
+static cg_code collect_map(library_call *call, list_view list)
+{
+    list_room room = {.eval = call->eval};
+    value it = {.kind = VALUE_MAP, .is_known = true};
+
+    for (size_t i = 0; i < list.count; i++) {
+        const value *pair = std_at(call, bare(call, list.at[i]));
+
+        if (pair->kind != VALUE_TUPLE || pair->count != 2) {
+            it.is_known = false;
+            continue;
+        }
+        if (is_repeat(call, list.at[i]))
+            it.is_known = false;
+        room_add(&room, pair->as.items[0]);
+        room_add(&room, pair->as.items[1]);
+    }
+    it.count = (uint16_t)(room.items.count > UINT16_MAX ? 0 : room.items.count);
+    it.as.items = room.items.at;
+    if (!room.failed)
+        CG_TRY(std_give(call, value_make(call->eval->values, &it)));
+    vec_free(call->eval->values->heap, &room.items);
+    return room.failed ? err_nomem(call->eval->reterr) : CG_OK;
+}
+
+static cg_code collect_text(library_call *call, list_view list)
+{
+    std_text text;
+
+    std_text_begin(&text, call->eval);
+    for (size_t i = 0; i < list.count; i++) {
+        if (is_repeat(call, list.at[i]))
+            return vec_free(call->eval->values->heap, &text.pieces), any_unknown(call);
+        std_text_value(&text, list.at[i]);
+    }
+    return std_give(call, std_text_end(&text));
+}
+
+cg_code list_collect(library_call *call)
+{
+    static const char *const maps[] = {"HashMap", "BTreeMap", "IndexMap", NULL};
+    static const char *const texts[] = {"String", "str", "PathBuf", NULL};
+    cg_str wanted = std_type_path(call->eval, std_type_inside(call->eval, call->wanted));
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        enum value_kind kind = std_kind(call, list.at[i]);
+
+        if (kind == VALUE_ERROR || kind == VALUE_NEVER)
+            return std_give(call, list.at[i]);
+    }
+    if (path_is_one_of(wanted, maps))
+        return collect_map(call, list);
+    if (path_is_one_of(wanted, texts))
+        return collect_text(call, list);
+    return std_give(call, std_vec_of(call->eval, list.at, list.count));
+}
+
+cg_code list_unzip(library_call *call)
+{
+    list_room rooms[2] = {{.eval = call->eval}, {.eval = call->eval}};
+    val both[2] = {0, 0};
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+        const value *pair = std_at(call, bare(call, list.at[i]));
+        const val *items = pair->as.items;
+
+        if (pair->kind != VALUE_TUPLE || pair->count != 2) {
+            vec_free(call->eval->values->heap, &rooms[0].items);
+            vec_free(call->eval->values->heap, &rooms[1].items);
+            return any_unknown(call);
+        }
+        for (size_t side = 0; side < 2; side++)
+            room_add(&rooms[side], entry.kind == VALUE_REPEAT
+                                       ? make_repeat(call->eval, items[side],
+                                                     entry.as.repeat.symbol, entry.as.repeat.count)
+                                       : items[side]);
+    }
+    for (size_t side = 0; side < 2; side++) {
+        if (!rooms[side].failed)
+            both[side] = std_vec_of(call->eval, rooms[side].items.at, rooms[side].items.count);
+        vec_free(call->eval->values->heap, &rooms[side].items);
+    }
+    return std_give(call, make_pair(call->eval, both[0], both[1]));
+}
+
+/* --- numbers --- */
+
+cg_code list_len(library_call *call)
+{
+    expr total = expr_const(call->eval->exprs, 0);
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++)
+        total = expr_binary(call->eval->exprs, EXPR_ADD, total, entry_count(call, list.at[i]));
+    return std_give_number(call, total);
+}
+
+/* Does the text mention the name as a word: `cfg.sizes[index]`? */
+static bool mentions(cg_str text, cg_str name)
+{
+    for (size_t i = 0; i + name.len <= text.len; i++) {
+        char before = i > 0 ? text.ptr[i - 1] : ' ';
+        char after = i + name.len < text.len ? text.ptr[i + name.len] : ' ';
+        bool is_word = !(before == '_' || before == '.' || (before >= '0' && before <= '9') ||
+                         (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z')) &&
+                       !(after == '_' || (after >= '0' && after <= '9') ||
+                         (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z'));
+
+        if (is_word && memcmp(text.ptr + i, name.ptr, name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Does the number change with the index of its repetition? */
+static bool varies(const library_call *call, expr number, sym symbol)
+{
+    expr_list found = {NULL, 0, 0};
+    bool is_inside = false;
+    cg_str name;
+
+    if (symbol == 0)
+        return true;
+    name = program_text(call->eval->program, symbol);
+    if (!expr_symbols(call->eval->exprs, number, &found))
+        is_inside = true;
+    for (size_t i = 0; i < found.count; i++)
+        is_inside = is_inside || mentions(expr_text(call->eval->exprs, found.at[i]), name);
+    vec_free(call->eval->exprs->heap, &found);
+    return is_inside;
+}
+
+static cg_code give_total(library_call *call, enum expr_op op)
+{
+    expr total = expr_const(call->eval->exprs, op == EXPR_ADD ? 0 : 1);
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+        expr number = value_number(call->eval->values, bare(call, list.at[i]));
+
+        if (entry.kind == VALUE_REPEAT && varies(call, number, entry.as.repeat.symbol))
+            number = EXPR_NONE;
+        else if (entry.kind == VALUE_REPEAT)
+            number = expr_binary(call->eval->exprs, op == EXPR_ADD ? EXPR_MUL : EXPR_POW, number,
+                                 entry.as.repeat.count);
+        total = expr_binary(call->eval->exprs, op, total, number);
+    }
+    if (total != EXPR_NONE)
+        return std_give_number(call, total);
+    if (list.count > 0 && std_kind(call, bare(call, list.at[0])) == VALUE_INT)
+        return any_int(call);
+    return std_give_typed(call, call->wanted);
+}
+
+cg_code list_sum(library_call *call)
+{
+    return give_total(call, EXPR_ADD);
+}
+
+cg_code list_product(library_call *call)
+{
+    return give_total(call, EXPR_MUL);
+}
+
+static cg_code give_extreme(library_call *call, enum expr_op op)
+{
+    expr best = EXPR_NONE;
+    list_view list;
+    val made;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count == 0)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    for (size_t i = 0; i < list.count; i++) {
+        expr number = value_number(call->eval->values, list.at[i]);
+
+        best = i == 0 ? number : expr_binary(call->eval->exprs, op, best, number);
+    }
+    if (best == EXPR_NONE || !is_plain(call, list)) {
+        CG_TRY(any_unknown(call));
+        return std_give(call, std_some(call->eval, call->result));
+    }
+    made = value_int(call->eval->values, best);
+    return std_give(call, std_some(call->eval, made));
+}
+
+cg_code list_min(library_call *call)
+{
+    return give_extreme(call, EXPR_MIN);
+}
+
+cg_code list_max(library_call *call)
+{
+    return give_extreme(call, EXPR_MAX);
+}
+
+cg_code list_is_empty(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        if (!is_repeat(call, list.at[i]))
+            return std_give_bool(call, false);
+    }
+    return list.count == 0 ? std_give_bool(call, true) : any_bool(call);
+}
+
+/* --- looking for items --- */
+
+/*
+ * The closure's verdict for each item: `any` is decided by one that is `decisive`, by all others
+ * otherwise.
+ */
+static cg_code give_verdict(library_call *call, int decisive)
+{
+    bool is_open = false;
+    list_view verdicts;
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(applied(call, &result));
+    CG_TRY(view_of(call, result, 0, &verdicts));
+    for (size_t i = 0; i < verdicts.count; i++) {
+        int truth = std_truth(call->eval, bare(call, verdicts.at[i]));
+
+        if (truth == decisive && !is_repeat(call, verdicts.at[i]))
+            return std_give_bool(call, decisive == 1);
+        if (truth < 0 || truth == decisive)
+            is_open = true;
+    }
+    return is_open ? any_bool(call) : std_give_bool(call, decisive == 0);
+}
+
+cg_code list_any(library_call *call)
+{
+    return give_verdict(call, 1);
+}
+
+cg_code list_all(library_call *call)
+{
+    return give_verdict(call, 0);
+}
+
+/* The values it may be, joined: Some of each, and None unless one is certain. */
+static cg_code give_found(library_call *call, list_view list, list_view verdicts, bool is_position)
+{
+    val result = 0;
+
+    for (size_t i = 0; i < list.count; i++) {
+        int truth =
+            list.count == verdicts.count ? std_truth(call->eval, bare(call, verdicts.at[i])) : -1;
+        bool is_sure = truth == 1 && !is_repeat(call, list.at[i]);
+        val item;
+
+        if (truth == 0)
+            continue;
+        item = is_position
+                   ? value_int(call->eval->values, is_repeat(call, list.at[i])
+                                                       ? EXPR_NONE
+                                                       : expr_const(call->eval->exprs, (int64_t)i))
+                   : bare(call, list.at[i]);
+        item = std_some(call->eval, item);
+        if (item != 0 && result != 0)
+            item = value_join(call->eval->values, result, item);
+        if (item == 0)
+            return err_nomem(call->eval->reterr);
+        result = item;
+        if (is_sure)
+            return std_give(call, result);
+    }
+    if (result == 0)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    return std_give(call,
+                    value_join(call->eval->values, result, std_plain(call->eval, VALUE_NOTHING)));
+}
+
+static cg_code give_search(library_call *call, bool is_position)
+{
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+    list_view verdicts;
+    list_view list;
+    val items = 0;
+    val result = 0;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(std_items(call, call->receiver, walk.callee, &items));
+    CG_TRY(eval_each(call->eval, items, call->place, run_each, &walk, &result));
+    CG_TRY(view_of(call, items, 0, &list));
+    CG_TRY(view_of(call, result, 0, &verdicts));
+    return give_found(call, list, verdicts, is_position);
+}
+
+cg_code list_find(library_call *call)
+{
+    return give_search(call, false);
+}
+
+cg_code list_position(library_call *call)
+{
+    return give_search(call, true);
+}
+
+/* The first Some the closure gives. */
+cg_code list_find_map(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(list_flat_map(call));
+    if (!call->is_known)
+        return CG_OK;
+    CG_TRY(view_of(call, call->result, 0, &list));
+    if (list.count == 0)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    if (!is_repeat(call, list.at[0]))
+        return std_give(call, std_some(call->eval, list.at[0]));
+    return std_give(call, std_perhaps(call->eval, bare(call, list.at[0])));
+}
+
+/* Are two values certain to be equal (1) or different (0)? */
+static int equal(const library_call *call, val a, val b)
+{
+    expr x = value_number(call->eval->values, a);
+    expr y = value_number(call->eval->values, b);
+    cg_str s = std_text_pattern(call->eval, a);
+    cg_str t = std_text_pattern(call->eval, b);
+
+    if (s.ptr != NULL && t.ptr != NULL)
+        return str_equal(s, t);
+    if (x != EXPR_NONE && y != EXPR_NONE)
+        return x == y ? 1 : expr_differs(call->eval->exprs, x, y) ? 0 : -1;
+    return -1;
+}
+
+cg_code list_contains(library_call *call)
+{
+    bool is_open = false;
+    list_view list;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        int answer = is_repeat(call, list.at[i]) ? -1 : equal(call, list.at[i], call->args[0]);
+
+        if (answer == 1)
+            return std_give_bool(call, true);
+        if (answer < 0)
+            is_open = true;
+    }
+    return is_open ? any_bool(call) : std_give_bool(call, false);
+}
+
+/* `sizes[2]`, `sizes.last()`: one item of a repetition, by the name of where it stands. */
+static bool item_text(library_call *call, val position, cg_str *ret)
+{
+    values *all = call->eval->values;
+    cg_str list;
+    cg_str index;
+
+    if (!value_print(all, call->receiver, &list))
+        return false;
+    if (position == 0)
+        return arena_format(&all->mem, ret, "%.*s.%.*s()", ERR_STR(list), ERR_STR(call->name));
+    return value_print(all, position, &index) &&
+           arena_format(&all->mem, ret, "%.*s[%.*s]", ERR_STR(list), ERR_STR(index));
+}
+
+/* The repetition's item at a position; 0: at some end. */
+static val item_at(library_call *call, val repeat, val position)
+{
+    value entry = *std_at(call, repeat);
+    val item = entry.as.repeat.items[0];
+    value it = *std_at(call, item);
+    expr number = value_number(call->eval->values, item);
+    expr place = position == 0 ? EXPR_NONE : value_number(call->eval->values, position);
+
+    if (number != EXPR_NONE && !varies(call, number, entry.as.repeat.symbol))
+        return item;
+    if (place != EXPR_NONE && entry.as.repeat.symbol != 0) {
+        val placed = item_for(call, repeat, place);
+
+        if (placed != item || place == symbol_expr(call, entry.as.repeat.symbol))
+            return placed;
+    }
+    if (it.kind != VALUE_INT && it.kind != VALUE_UNKNOWN && it.kind != VALUE_FLOAT &&
+        it.kind != VALUE_BOOL)
+        return item;
+    if (it.is_known)
+        return item;
+    if (!item_text(call, position, &it.text))
+        return 0;
+    if (it.kind != VALUE_INT)
+        return value_make(call->eval->values, &it);
+    return value_int(call->eval->values, expr_symbol(call->eval->exprs, it.text));
+}
+
+/* Some(item), or None behind the end; `position` says which it is, 0 for an end. */
+static cg_code give_item(library_call *call, list_view list, size_t which, val position)
+{
+    val item;
+
+    if (which >= list.count)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    if (!is_repeat(call, list.at[which]))
+        return std_give(call, std_some(call->eval, list.at[which]));
+    item = item_at(call, list.at[which], position);
+    return std_give(call, item == 0 ? 0 : std_perhaps(call->eval, item));
+}
+
+cg_code list_first(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    return give_item(call, list, 0, 0);
+}
+
+cg_code list_last(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    return give_item(call, list, list.count == 0 ? 0 : list.count - 1, 0);
+}
+
+/* get, nth, get_mut: by index or by range. */
+cg_code list_get(library_call *call)
+{
+    uint64_t which = 0;
+    list_view list;
+    val result;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    if (std_kind(call, call->args[0]) == VALUE_TEXT) /* pairs that were collected into a map */
+        return map_get(call);
+    if (known_arg(call, 0, &which) && is_plain(call, list))
+        return give_item(call, list, which > list.count ? list.count : (size_t)which,
+                         call->args[0]);
+    if (list.count == 0 || std_kind(call, call->args[0]) == VALUE_RANGE)
+        return unknown_perhaps(call);
+    if (list.count == 1 && is_repeat(call, list.at[0]))
+        return give_item(call, list, 0, call->args[0]);
+    result = bare(call, list.at[0]);
+    for (size_t i = 1; i < list.count && result != 0; i++)
+        result = value_join(call->eval->values, result, bare(call, list.at[i]));
+    return std_give(call, result == 0 ? 0 : std_perhaps(call->eval, result));
+}
+
+cg_code list_next(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count > 0 && !is_repeat(call, list.at[0]))
+        call->updated = std_list_of(call->eval, 0, list.at + 1, list.count - 1);
+    return give_item(call, list, 0, 0);
+}
+
+/* The items at step * index + 0, 1, ... of one repetition, for every index. */
+static cg_code give_windows_of(library_call *call, val repeat, uint64_t width, bool is_windows)
+{
+    expr_pool *pool = call->eval->exprs;
+    list_room room = {.eval = call->eval};
+    list_room outer = {.eval = call->eval};
+    value entry = *std_at(call, repeat);
+    sym symbol = entry.as.repeat.symbol != 0 ? entry.as.repeat.symbol : index_symbol(call);
+    expr step = expr_const(pool, is_windows ? 1 : (int64_t)width);
+    expr first = expr_binary(pool, EXPR_MUL, symbol_expr(call, symbol), step);
+    expr count = expr_binary(pool, is_windows ? EXPR_SUB : EXPR_DIV, entry.as.repeat.count,
+                             expr_const(pool, (int64_t)width - (is_windows ? 1 : 0)));
+    val inner = 0;
+
+    for (uint64_t i = 0; i < width; i++) {
+        expr place = expr_binary(pool, EXPR_ADD, first, expr_const(pool, (int64_t)i));
+        val position = value_int(call->eval->values, place);
+
+        room_add(&room, position == 0 ? 0 : item_at(call, repeat, position));
+    }
+    if (!room.failed)
+        inner = std_list_of(call->eval, 0, room.items.at, room.items.count);
+    vec_free(call->eval->values->heap, &room.items);
+    room_add(&outer, make_repeat(call->eval, inner, symbol, count));
+    return give_room(call, &outer, false);
+}
+
+#define WINDOW 8 /* wider ones of lists that are not known are not told apart */
+
+/* windows(k), chunks(k) and chunks_exact(k) of known lists; of others some list of them. */
+cg_code list_windows(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    bool is_windows = str_starts_with(call->name, CG_LIT("windows"));
+    uint64_t width = 0;
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (known_arg(call, 0, &width) && width > 0 && width <= WINDOW && list.count == 1 &&
+        is_repeat(call, list.at[0]))
+        return give_windows_of(call, list.at[0], width, is_windows);
+    if (!known_arg(call, 0, &width) || width == 0 || !is_plain(call, list)) {
+        val some = std_list_of(call->eval, 0, list.at, list.count);
+
+        room_add(&room, make_repeat(call->eval, some, index_symbol(call), EXPR_NONE));
+        return give_room(call, &room, false);
+    }
+    for (size_t i = 0; i < list.count; i += is_windows ? 1 : (size_t)width) {
+        size_t end = list.count - i < width ? list.count : i + (size_t)width;
+
+        if (end - i < width && (is_windows || str_ends_with(call->name, CG_LIT("exact"))))
+            break;
+        room_add(&room, std_list_of(call->eval, 0, list.at + i, end - i));
+    }
+    return give_room(call, &room, false);
+}
+
+cg_code list_cycle(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    return give_recounted(call, list, EXPR_NONE);
+}
+
+/* join, concat: of texts a text, of lists a list. */
+cg_code list_join(library_call *call)
+{
+    val by = std_arg(call, 0);
+    list_view list;
+    std_text text;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count > 0 && std_kind(call, bare(call, list.at[0])) == VALUE_LIST)
+        return give_flat(call, list);
+    std_text_begin(&text, call->eval);
+    for (size_t i = 0; i < list.count; i++) {
+        if (i > 0 && by != 0)
+            std_text_value(&text, by);
+        if (is_repeat(call, list.at[i]))
+            return vec_free(call->eval->values->heap, &text.pieces), any_unknown(call);
+        std_text_value(&text, list.at[i]);
+    }
+    return std_give(call, std_text_end(&text));
+}
+
+/* --- changing a collection --- */
+
+/* The receiver afterwards; the result is still to be given. */
+static cg_code update(library_call *call, list_room *room)
+{
+    call->updated = room->failed ? 0 : std_vec_of(call->eval, room->items.at, room->items.count);
+    vec_free(call->eval->values->heap, &room->items);
+    return call->updated == 0 ? err_nomem(call->eval->reterr) : CG_OK;
+}
+
+/* The receiver's own items, without making an iterator of what is not known. */
+static cg_code update_from(library_call *call, list_view before, size_t from, size_t to)
+{
+    call->updated = std_vec_of(call->eval, before.at + from, to - from);
+    return call->updated == 0 ? err_nomem(call->eval->reterr) : CG_OK;
+}
+
+cg_code list_push(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+
+    if (call->count == 0)
+        return CG_OK;
+    if (std_kind(call, call->receiver) == VALUE_LIST &&
+        value_at(call->eval->values, call->receiver)->is_known) {
+        call->updated = value_append(call->eval->values, call->receiver, call->args[0]);
+        return call->updated == 0 ? err_nomem(call->eval->reterr) : any_unit(call);
+    }
+    CG_TRY(view_self(call, &list));
+    add_all(&room, list);
+    room_add(&room, call->args[0]);
+    CG_TRY(update(call, &room));
+    return any_unit(call);
+}
+
+cg_code list_push_front(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+
+    if (call->count == 0)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    room_add(&room, call->args[0]);
+    add_all(&room, list);
+    CG_TRY(update(call, &room));
+    return any_unit(call);
+}
+
+/* insert(index, x) of a Vec, insert(x) of a set. */
+cg_code list_insert(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    uint64_t which = 0;
+    list_view list;
+
+    if (call->count == 1)
+        return list_push(call);
+    if (call->count != 2)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    if (!known_arg(call, 0, &which) || which > list.count || !is_plain(call, list))
+        which = list.count;
+    add_all(&room, (list_view){list.at, (size_t)which});
+    room_add(&room, call->args[1]);
+    add_all(&room, (list_view){list.at + which, list.count - (size_t)which});
+    CG_TRY(update(call, &room));
+    return any_unit(call);
+}
+
+/* extend, extend_from_slice, append. */
+cg_code list_extend(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+    list_view more;
+
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(view_self(call, &list));
+    CG_TRY(view_of(call, call->args[0], 0, &more));
+    add_all(&room, list);
+    add_all(&room, more);
+    CG_TRY(update(call, &room));
+    return any_unit(call);
+}
+
+cg_code list_pop(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count > 0 && !is_repeat(call, list.at[list.count - 1]))
+        CG_TRY(update_from(call, list, 0, list.count - 1));
+    return give_item(call, list, list.count == 0 ? 0 : list.count - 1, 0);
+}
+
+cg_code list_pop_front(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count > 0 && !is_repeat(call, list.at[0]))
+        CG_TRY(update_from(call, list, 1, list.count));
+    return give_item(call, list, 0, 0);
+}
+
+/* remove, swap_remove: the item itself. */
+cg_code list_remove(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    uint64_t which = 0;
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (!known_arg(call, 0, &which) || !is_plain(call, list) || which >= list.count) {
+        CG_TRY(list_get(call));
+        return call->is_known && std_kind(call, call->result) == VALUE_CHOICE
+                   ? std_run_on(call, call->result, "unwrap", NULL, 0, &call->result)
+                   : CG_OK;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        if (i != which)
+            room_add(&room, list.at[i]);
+    }
+    CG_TRY(update(call, &room));
+    return std_give(call, list.at[which]);
+}
+
+cg_code list_clear(library_call *call)
+{
+    CG_TRY(update_from(call, (list_view){NULL, 0}, 0, 0));
+    return any_unit(call);
+}
+
+cg_code list_truncate(library_call *call)
+{
+    uint64_t most = 0;
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (known_arg(call, 0, &most) && most < list.count && is_plain(call, list))
+        CG_TRY(update_from(call, list, 0, (size_t)most));
+    return any_unit(call);
+}
+
+cg_code list_reverse(library_call *call)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = list.count; i > 0; i--)
+        room_add(&room, list.at[i - 1]);
+    CG_TRY(update(call, &room));
+    return any_unit(call);
+}
+
+cg_code list_split_off(library_call *call)
+{
+    uint64_t at = 0;
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (!known_arg(call, 0, &at) || at > list.count || !is_plain(call, list))
+        return std_give(call, call->receiver);
+    CG_TRY(update_from(call, list, 0, (size_t)at));
+    return std_give(call, std_vec_of(call->eval, list.at + at, list.count - (size_t)at));
+}
+
+/* split_at(k): both parts. */
+cg_code list_split_at(library_call *call)
+{
+    uint64_t at = 0;
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    if (!known_arg(call, 0, &at) || at > list.count || !is_plain(call, list))
+        return std_give(call, make_pair(call->eval, call->receiver, call->receiver));
+    return std_give(call,
+                    make_pair(call->eval, std_list_of(call->eval, 0, list.at, (size_t)at),
+                              std_list_of(call->eval, 0, list.at + at, list.count - (size_t)at)));
+}
+
+/* split_first, split_last: an item and the rest. */
+cg_code list_split_first(library_call *call)
+{
+    bool is_first = str_ends_with(call->name, CG_LIT("first"));
+    list_view list;
+    val item;
+    val rest;
+
+    CG_TRY(view_self(call, &list));
+    if (list.count == 0)
+        return std_give(call, std_plain(call->eval, VALUE_NOTHING));
+    if (!is_plain(call, list))
+        return unknown_perhaps(call);
+    item = list.at[is_first ? 0 : list.count - 1];
+    rest = std_list_of(call->eval, 0, list.at + (is_first ? 1 : 0), list.count - 1);
+    return std_give(call, std_some(call->eval, make_pair(call->eval, item, rest)));
+}
+
+cg_code list_drain(library_call *call)
+{
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    CG_TRY(update_from(call, (list_view){NULL, 0}, 0, 0));
+    return give_slice(call, list, 0, list.count);
+}
+
+/* resize(n, x), `vec![x; n]`, repeat_n(x, n): one item many times. */
+static cg_code repeated(library_call *call, val item, val times, val *ret)
+{
+    list_room room = {.eval = call->eval};
+    expr number = value_number(call->eval->values, times);
+    int64_t count = 0;
+
+    if (expr_constant(call->eval->exprs, number, &count) && count >= 0 &&
+        count <= (int64_t)call->eval->limits.unroll) {
+        for (int64_t i = 0; i < count; i++)
+            room_add(&room, item);
+    } else {
+        room_add(&room, make_repeat(call->eval, item, index_symbol(call), number));
+    }
+    *ret = room.failed ? 0 : std_vec_of(call->eval, room.items.at, room.items.count);
+    vec_free(call->eval->values->heap, &room.items);
+    return *ret == 0 ? err_nomem(call->eval->reterr) : CG_OK;
+}
+
+cg_code list_resize(library_call *call)
+{
+    if (call->count != 2)
+        return CG_OK;
+    CG_TRY(repeated(call, call->args[1], call->args[0], &call->updated));
+    return any_unit(call);
+}
+
+/* --- functions --- */
+
+cg_code list_new(library_call *call)
+{
+    return std_give(call, std_vec_of(call->eval, NULL, 0));
+}
+
+/* `Vec::from([..])`, `HashSet::from_iter(..)`. */
+cg_code list_from(library_call *call)
+{
+    list_view list;
+
+    if (call->count != 1)
+        return CG_OK;
+    if (std_kind(call, call->args[0]) == VALUE_TEXT)
+        return std_give(call, call->args[0]);
+    CG_TRY(view_of(call, call->args[0], 0, &list));
+    return std_give(call, std_vec_of(call->eval, list.at, list.count));
+}
+
+/* vec![a, b], and `vec![x; n]`, which is x and the range 0..n. */
+cg_code list_macro(library_call *call)
+{
+    const value *last;
+    val result = 0;
+
+    if (call->count == 2) {
+        last = std_at(call, call->args[1]);
+        if (last->kind == VALUE_RANGE && last->as.items[1] != 0 &&
+            std_kind(call, call->args[0]) != VALUE_RANGE) {
+            CG_TRY(repeated(call, call->args[0], last->as.items[1], &result));
+            return std_give(call, result);
+        }
+    }
+    return std_give(call, std_vec_of(call->eval, call->args, call->count));
+}
+
+cg_code iter_repeat_n(library_call *call)
+{
+    val result = 0;
+
+    if (call->count != 2)
+        return CG_OK;
+    CG_TRY(repeated(call, call->args[0], call->args[1], &result));
+    return std_give(call, std_list_of(call->eval, 0, std_at(call, result)->as.items,
+                                      std_at(call, result)->count));
+}
+
+cg_code iter_repeat(library_call *call)
+{
+    val entry;
+
+    if (call->count != 1)
+        return CG_OK;
+    entry = make_repeat(call->eval, call->args[0], index_symbol(call), EXPR_NONE);
+    return std_give(call, entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1));
+}
+
+cg_code iter_once(library_call *call)
+{
+    return std_give(call, std_list_of(call->eval, 0, call->args, call->count));
+}
+
+/* repeat_with(f), from_fn(f), successors(first, f): some values of the closure. */
+cg_code iter_made(library_call *call)
+{
+    val callee = call->count == 0 ? 0 : call->args[call->count - 1];
+    bool takes_value = str_equal(call->name, CG_LIT("successors"));
+    val item = 0;
+    val entry;
+    val argument;
+
+    if (callee == 0)
+        return CG_OK;
+    argument = value_unknown(call->eval->values, 0, CG_LIT("item"));
+    if (argument == 0)
+        return err_nomem(call->eval->reterr);
+    CG_TRY(eval_apply(call->eval, callee, &argument, takes_value ? 1 : 0, call->place, &item));
+    if (std_kind(call, item) == VALUE_SOME)
+        item = std_at(call, item)->as.items[0];
+    entry = make_repeat(call->eval, item, index_symbol(call), EXPR_NONE);
+    return std_give(call, entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1));
+}
+
+/* `from_fn(|i| ...)` of arrays: once for every index. */
+cg_code array_from_fn(library_call *call)
+{
+    return iter_made(call);
+}
+
+/* --- what is not known at all --- */
+
+cg_code unknown_iter(library_call *call)
+{
+    cg_str text;
+    val item;
+    val entry;
+
+    if (!value_print(call->eval->values, call->receiver, &text) ||
+        !arena_format(&call->eval->values->mem, &text, "%.*s[index]",
+                      (int)(text.len > 512 ? 512 : text.len), text.ptr))
+        return err_nomem(call->eval->reterr);
+    item = value_unknown(call->eval->values, 0, text);
+    entry = make_repeat(call->eval, item, index_symbol(call), EXPR_NONE);
+    return std_give(call, entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1));
+}

@@ -1,0 +1,320 @@
+#include "model/usage.h"
+
+#include "model/assemble.h"
+#include "model/key_set.h"
+#include "model/normalise.h"
+
+typedef struct reporter {
+    const learning *from;
+    const extraction *of;
+    const function_facts *functions;
+    program *program;
+    model_draft *draft;
+    size_t first, end; /* entries of the component at work */
+    key_set unused;
+    cg_err *reterr;
+} reporter;
+
+static cg_code nomem(const reporter *self)
+{
+    return err_nomem(self->reterr);
+}
+
+/* Does the entry count: is its result known? */
+static bool counts(const learning_entry *entry, bool has_loss)
+{
+    return entry->has_outputs && (!has_loss || entry->is_loss);
+}
+
+/* --- parts that others can use --- */
+
+/* Is the field of the struct public? */
+static bool is_open_field(const reporter *self, item_ref owner, sym field)
+{
+    const program_item *item = &self->program->items.at[owner];
+    const ast *tree = program_tree(self->program, item->file);
+    ast_ref list = ast_child(tree, item->node, ROLE_BODY);
+
+    for (ast_ref at = list ? ast_at(tree, list)->first : 0; at; at = ast_at(tree, at)->next) {
+        ast_ref name = ast_child(tree, at, ROLE_NAME);
+
+        if (name && ast_at(tree, name)->text == field)
+            return ast_child_kind(tree, at, AST_VISIBILITY_MODIFIER) != 0;
+    }
+    return false;
+}
+
+/* Does a public method of the struct hand out something of that type? */
+static cg_code is_handed_out(const reporter *self, item_ref owner, type_ref part, bool *ret)
+{
+    types *known = self->of->eval->types;
+    const item_ref *impls = NULL;
+    size_t count = 0;
+
+    *ret = false;
+    CG_TRY(type_impls_for(known, owner, &impls, &count, self->reterr));
+    for (size_t i = 0; i < count && !*ret; i++) {
+        item_ref member = self->program->items.at[impls[i]].first_in_owner;
+
+        for (; member && !*ret; member = self->program->items.at[member].next_in_owner) {
+            const program_item item = self->program->items.at[member];
+            type_ref type = 0;
+
+            if (item.kind != ITEM_FUNCTION || !item.has_self || item.visibility != VISIBLE_PUBLIC)
+                continue;
+            CG_TRY(type_of_item(known, member, &type, self->reterr));
+            const model_type *shape = type_at(known, type);
+
+            *ret = shape->kind == TYPE_FUNCTION && shape->arg_count > 0 &&
+                   type_peel(known, shape->args[shape->arg_count - 1]) == part;
+        }
+    }
+    return CG_OK;
+}
+
+/* Can somebody else call the module the parameter belongs to, or one around it? */
+static cg_code is_exposed(const reporter *self, size_t index, size_t parameter, bool *ret)
+{
+    const extract_component *component = &self->of->components.at[index];
+    uint32_t at = component->parameters.at[parameter].instance;
+
+    *ret = false;
+    for (size_t depth = 0; !*ret && depth < component->instances.count; depth++) {
+        const extract_instance *part = &component->instances.at[at];
+
+        for (uint32_t above = part->parent; !*ret && above != UINT32_MAX;
+             above = component->instances.at[above].parent) {
+            const model_type owner =
+                *type_at(self->of->eval->types, component->instances.at[above].type);
+
+            if (owner.kind != TYPE_ITEM || self->program->items.at[owner.item].kind != ITEM_STRUCT)
+                continue;
+            *ret = above == part->parent && part->field &&
+                   is_open_field(self, owner.item, part->field);
+            if (!*ret)
+                CG_TRY(is_handed_out(self, owner.item, part->type, ret));
+        }
+        if (part->parent == UINT32_MAX)
+            return CG_OK;
+        at = part->parent;
+    }
+    return CG_OK;
+}
+
+/* Do functions of others take a value of the type? Then they may use whatever is in it. */
+static cg_code is_passed(const reporter *self, item_ref type, bool *ret)
+{
+    types *known = self->of->eval->types;
+
+    *ret = false;
+    for (size_t i = 0; i < self->functions->all.count && !*ret; i++) {
+        item_ref function = self->functions->all.at[i].item;
+        item_ref owner = self->program->items.at[function].owner;
+        type_ref made = 0, own = 0;
+
+        if (!owner || self->program->items.at[owner].kind != ITEM_IMPL)
+            continue; /* free functions are run with it */
+        CG_TRY(type_of_item(known, function, &made, self->reterr));
+        CG_TRY(type_of_item(known, owner, &own, self->reterr));
+        const model_type *shape = type_at(known, made);
+
+        if (shape->kind != TYPE_FUNCTION ||
+            (type_at(known, own)->kind == TYPE_ITEM && type_at(known, own)->item == type))
+            continue;
+        for (size_t k = 0; k + 1 < shape->arg_count && !*ret; k++) {
+            const model_type *part = type_at(known, type_peel(known, shape->args[k]));
+
+            *ret = part->kind == TYPE_ITEM && part->item == type;
+        }
+    }
+    return CG_OK;
+}
+
+static bool has_hole(cg_str text)
+{
+    return str_find(text, CG_LIT("{")) != SIZE_MAX;
+}
+
+/* The part up to the next dot outside of braces; `rest` is what comes behind. */
+static cg_str next_part(cg_str *rest)
+{
+    unsigned depth = 0;
+    size_t i = 0;
+    cg_str part;
+
+    for (; i < rest->len && (depth > 0 || rest->ptr[i] != '.'); i++) {
+        depth += rest->ptr[i] == '{';
+        depth -= rest->ptr[i] == '}' && depth > 0;
+    }
+    part = (cg_str){rest->ptr, i};
+    i += i < rest->len;
+    *rest = (cg_str){rest->ptr + i, rest->len - i};
+    return part;
+}
+
+/* Can the two stand for one key: `blocks.0.w` and `blocks.{i}.w`? */
+static bool may_be_one(cg_str a, cg_str b)
+{
+    while (a.len > 0 && b.len > 0) {
+        cg_str left = next_part(&a), right = next_part(&b);
+
+        if (!str_equal(left, right) && !has_hole(left) && !has_hole(right))
+            return false;
+    }
+    return a.len == 0 && b.len == 0;
+}
+
+/* --- one component --- */
+
+/* Which parameters some entry that counts uses. */
+static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used)
+{
+    const extract_component *component = &self->of->components.at[index];
+
+    for (size_t i = self->first; i < self->end; i++) {
+        const learning_entry *entry = &self->from->entries.at[i];
+
+        /* One without a tensor as result may still have read numbers of them. */
+        for (size_t k = 0; (!has_loss || entry->is_loss) && k < entry->state_count; k++)
+            used[k] = used[k] || entry->is_used[k];
+    }
+    for (size_t k = 0; k < component->parameters.count; k++) {
+        const extract_parameter *at = &component->parameters.at[k];
+
+        /*
+         * What is asked for only under a condition is left out: whether something takes its
+         * place then is more than the graph tells.
+         */
+        used[k] = used[k] || at->is_running_state || at->condition.ptr;
+        if (!used[k])
+            CG_TRY(is_exposed(self, index, k, &used[k]));
+    }
+    return CG_OK;
+}
+
+static bool is_part_of_used(const extract_component *component, const bool *used, size_t which)
+{
+    const extract_parameter *at = &component->parameters.at[which];
+
+    for (size_t k = 0; k < component->parameters.count; k++) {
+        const extract_parameter *other = &component->parameters.at[k];
+
+        if (used[k] && (has_hole(at->printed) || has_hole(other->printed)) &&
+            str_equal(at->root, other->root) && may_be_one(at->printed, other->printed))
+            return true;
+    }
+    return false;
+}
+
+static cg_code collect(reporter *self, size_t index, bool has_loss)
+{
+    const extract_component *component = &self->of->components.at[index];
+    bool *used = arena_zero(&self->draft->mem, component->parameters.count + 1);
+
+    if (!used)
+        return nomem(self);
+    self->unused.at.count = 0;
+    CG_TRY(find_used(self, index, has_loss, used));
+    for (size_t k = 0; k < component->parameters.count; k++) {
+        if (!used[k] && !is_part_of_used(component, used, k) &&
+            !key_set_add(&self->unused, self->of, index, k))
+            return nomem(self);
+    }
+    return key_set_sort(&self->unused) ? CG_OK : nomem(self);
+}
+
+/* Did the entries compute with one, only to drop what came out? Then something may be missed. */
+static bool is_touched(const reporter *self, bool has_loss)
+{
+    for (size_t i = self->first; i < self->end; i++) {
+        const learning_entry *entry = &self->from->entries.at[i];
+
+        for (size_t k = 0; counts(entry, has_loss) && k < self->unused.at.count; k++) {
+            if (entry->is_touched[self->unused.at.at[k].parameter])
+                return true;
+        }
+    }
+    return false;
+}
+
+static cg_code report(reporter *self, size_t index, bool has_loss, bool is_unsure)
+{
+    const extract_component *component = &self->of->components.at[index];
+    size_t count = self->unused.at.count;
+    model_finding *finding;
+    cg_str message;
+
+    if (!arena_format(&self->draft->mem, &message, "%zu %s of `%.*s` %s no result of %s", count,
+                      count == 1 ? "parameter" : "parameters", (int)component->qualified.len,
+                      component->qualified.ptr, count == 1 ? "reaches" : "reach",
+                      has_loss ? "its losses" : "its functions"))
+        return nomem(self);
+    finding =
+        assemble_finding(self->program, self->functions, self->draft, "unused-parameter",
+                         is_unsure ? MODEL_CONFIDENCE_CONDITIONAL : MODEL_CONFIDENCE_PROVEN,
+                         message, component->parameters.at[self->unused.at.at[0].parameter].place);
+    if (!finding)
+        return nomem(self);
+    for (size_t i = self->first; i < self->end; i++) {
+        const learning_entry *entry = &self->from->entries.at[i];
+
+        if (counts(entry, has_loss) &&
+            !draft_text(self->draft, &finding->entries, entry->function->spelled))
+            return nomem(self);
+    }
+    return texts_unique(&self->draft->mem, &finding->entries) &&
+                   key_set_write(&self->unused, self->draft, &finding->keys) &&
+                   key_set_ids(&self->unused, self->of, self->draft, &finding->related)
+               ? CG_OK
+               : nomem(self);
+}
+
+static cg_code look_at_component(reporter *self, size_t index)
+{
+    const learning *from = self->from;
+    bool has_loss = false, has_entry = false, is_unsure = false, is_passed_on = false;
+
+    for (size_t i = self->first; i < self->end; i++)
+        has_loss = has_loss || counts(&from->entries.at[i], true);
+    for (size_t i = self->first; i < self->end; i++) {
+        has_entry = has_entry || counts(&from->entries.at[i], has_loss);
+        is_unsure = is_unsure || from->entries.at[i].is_cut;
+    }
+    if (!has_entry)
+        return CG_OK;
+    CG_TRY(collect(self, index, has_loss));
+    if (self->unused.at.count == 0)
+        return CG_OK;
+    if (self->of->components.at[index].type)
+        CG_TRY(is_passed(self, self->of->components.at[index].type, &is_passed_on));
+    return is_passed_on ? CG_OK
+                        : report(self, index, has_loss, is_unsure || is_touched(self, has_loss));
+}
+
+cg_code usage_report(const learning *from, const extraction *components,
+                     const function_facts *functions, model_draft *draft, cg_err *reterr)
+{
+    reporter self = {
+        .from = from,
+        .of = components,
+        .functions = functions,
+        .program = components->eval->program,
+        .draft = draft,
+        .unused = {.heap = draft->heap},
+        .reterr = reterr,
+    };
+    cg_code code = CG_OK;
+
+    /* Entries of one component stand side by side. */
+    for (; code == CG_OK && self.first < from->entries.count; self.first = self.end) {
+        size_t component = from->entries.at[self.first].component;
+
+        self.end = self.first + 1;
+        while (self.end < from->entries.count && from->entries.at[self.end].component == component)
+            self.end++;
+        if (component != SIZE_MAX && !components->components.at[component].is_nested)
+            code = look_at_component(&self, component);
+    }
+    key_set_free(&self.unused);
+    return code;
+}

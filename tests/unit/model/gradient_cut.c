@@ -1,0 +1,236 @@
+/* Calls that take the gradient from parameters, and calls that only look as if. */
+#include "scanned.h"
+
+#define NET                                                                                        \
+    "pub struct Net { up: Linear, rms: RmsNorm, ln: LayerNorm, down: Linear }\n"                   \
+    "impl Net {\n"                                                                                 \
+    "pub fn new(d: usize, vb: VarBuilder) -> Result<Self> {\n"                                     \
+    "Ok(Self { up: linear_no_bias(d, d, vb.pp(\"up\"))?, rms: rms_norm(d, 1e-6, "                  \
+    "vb.pp(\"rms\"))?,\n"                                                                          \
+    "ln: layer_norm(d, 1e-5, vb.pp(\"ln\"))?, down: linear_no_bias(d, d, vb.pp(\"down\"))? })\n"   \
+    "}\n"
+
+static void assert_cut(const model_finding *at, const char *operation, const char *condition,
+                       const char *severed, const char *trained)
+{
+    assert_non_null(at);
+    scanned_text_is(at->operation, operation);
+    scanned_text_is(at->condition, condition);
+    assert_string_equal(scanned_keys(&at->severed), severed);
+    assert_string_equal(scanned_keys(&at->still_trained), trained);
+}
+
+static void a_fused_norm_after_a_kernel_is_proven(void **state)
+{
+    scanned s;
+    const model_finding *at;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "let h = self.rms.forward(&self.up.forward(x)?)?;\n"
+                          "self.down.forward(&h)?.sqr()?.mean_all()\n}\n}\n");
+    at = scanned_finding(&s, "gradient-cut", "Net::loss");
+    assert_cut(at, "candle_nn::RmsNorm::forward", "contiguous_input", "vb: rms.weight up.weight",
+               "vb: down.weight");
+    assert_int_equal(at->confidence, MODEL_CONFIDENCE_PROVEN);
+    assert_int_equal(at->severity, MODEL_FINDING_SEVERITY_WARNING);
+    assert_int_equal(at->effect, MODEL_EFFECT_NO_GRADIENT);
+    scanned_text_is(at->alternative, "candle_nn::RmsNorm::forward_diff");
+    assert_int_equal(at->entries.count, 1);
+    scanned_text_is(at->entries.at[0], "Net::loss");
+    scanned_end(&s);
+}
+
+static void what_nobody_knows_of_is_conditional(void **state)
+{
+    scanned s;
+    const model_finding *at;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "self.rms.forward(x)?.sqr()?.mean_all()\n}\n}\n");
+    at = scanned_finding(&s, "gradient-cut", "Net::loss");
+    assert_cut(at, "candle_nn::RmsNorm::forward", "contiguous_input", "vb: rms.weight", "");
+    assert_int_equal(at->confidence, MODEL_CONFIDENCE_CONDITIONAL);
+    scanned_end(&s);
+}
+
+static void a_way_around_keeps_the_gradient(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "let h = self.up.forward(x)?;\nlet step = (h.round()? - &h)?.detach();\n"
+                          "(h + step)?.sqr()?.mean_all()\n}\n"
+                          "pub fn residual_loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "let u = self.up.forward(x)?;\n"
+                          "(self.rms.forward(&u)? + &u)?.sqr()?.mean_all()\n}\n}\n");
+    assert_null(scanned_finding(&s, "gradient-cut", "Net::loss"));
+    assert_cut(scanned_finding(&s, "gradient-cut", "Net::residual_loss"),
+               "candle_nn::RmsNorm::forward", "contiguous_input", "vb: rms.weight",
+               "vb: up.weight");
+    scanned_end(&s);
+}
+
+static void each_key_is_lost_where_it_is_lost_first(void **state)
+{
+    scanned s;
+    const model_finding *at;
+
+    (void)state;
+    scanned_begin(&s, NET "fn low(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "self.rms.forward(&self.up.forward(x)?)\n}\n"
+                          "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                          "let h = self.ln.forward(&self.low(x)?.contiguous()?)?;\n"
+                          "loss::mse(&self.down.forward(&h)?, y)\n}\n}\n");
+    at = scanned_finding(&s, "gradient-cut", "Net::low");
+    assert_cut(at, "candle_nn::RmsNorm::forward", "contiguous_input", "vb: rms.weight up.weight",
+               "vb: down.weight");
+    scanned_text_is(at->entries.at[0], "Net::loss");
+    assert_cut(scanned_finding(&s, "gradient-cut", "Net::loss"), "candle_nn::LayerNorm::forward",
+               "contiguous_input_with_bias", "vb: ln.bias ln.weight", "vb: down.weight");
+    scanned_end(&s);
+}
+
+static void a_module_that_learns_nothing_is_an_error(void **state)
+{
+    scanned s;
+    const model_finding *at;
+
+    (void)state;
+    scanned_begin(&s,
+                  "pub struct Part { a: Linear, n: RmsNorm }\n"
+                  "impl Part {\n"
+                  "pub fn new(vb: VarBuilder) -> Result<Self> { Ok(Self { a: linear(4, 4, "
+                  "vb.pp(\"a\"))?, n: rms_norm(4, 1e-6, vb.pp(\"n\"))? }) }\n"
+                  "pub fn forward(&self, x: &Tensor) -> Result<Tensor> { "
+                  "self.n.forward(&self.a.forward(x)?) }\n}\n"
+                  "pub struct Whole { part: Part, top: Linear }\n"
+                  "impl Whole {\n"
+                  "pub fn new(vb: VarBuilder) -> Result<Self> { Ok(Self { part: "
+                  "Part::new(vb.pp(\"part\"))?, top: linear(4, 1, vb.pp(\"top\"))? }) }\n"
+                  "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> { "
+                  "loss::mse(&self.top.forward(&self.part.forward(x)?)?, y) }\n"
+                  "pub fn train_step(&self, opt: &mut SGD, x: &Tensor, y: &Tensor) -> Result<f32> "
+                  "{\nlet l = self.loss(x, y)?;\nopt.backward_step(&l)?;\nl.to_scalar::<f32>()\n"
+                  "}\n}\n");
+    at = scanned_finding(&s, "gradient-cut", "Part::forward");
+    assert_cut(at, "candle_nn::RmsNorm::forward", "contiguous_input",
+               "vb: part.a.bias part.a.weight part.n.weight", "vb: top.bias top.weight");
+    assert_int_equal(at->severity, MODEL_FINDING_SEVERITY_ERROR);
+    assert_int_equal(at->entries.count, 2);
+    assert_int_equal(at->related.count, 3);
+    scanned_end(&s);
+}
+
+static void free_functions_work_with_the_model_they_are_given(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "}\n"
+                          "pub fn loss(net: &Net, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                          "let h = net.up.forward(x)?.detach();\n"
+                          "loss::mse(&net.down.forward(&h)?, y)\n}\n");
+    assert_cut(scanned_finding(&s, "gradient-cut", "loss"), "candle_core::Tensor::detach", "always",
+               "vb: up.weight", "vb: down.weight");
+    scanned_end(&s);
+}
+
+static void values_rebuilt_from_the_host_are_cut(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                          "let h = self.up.forward(x)?;\n"
+                          "let v = h.flatten_all()?.to_vec1::<f32>()?;\n"
+                          "let h = Tensor::from_vec(v, h.shape(), h.device())?;\n"
+                          "loss::mse(&self.down.forward(&h)?, y)\n}\n"
+                          "pub fn logged_loss(&self, x: &Tensor, y: &Tensor) -> "
+                          "Result<(Tensor, f32)> {\nlet h = self.up.forward(x)?;\n"
+                          "let peak = h.max_all()?.to_scalar::<f32>()?;\n"
+                          "Ok((loss::mse(&self.down.forward(&h)?, y)?, peak))\n}\n}\n");
+    assert_cut(scanned_finding(&s, "gradient-cut", "Net::loss"), "candle_core::Tensor::from_vec",
+               "always", "vb: up.weight", "vb: down.weight");
+    assert_null(scanned_finding(&s, "gradient-cut", "Net::logged_loss"));
+    scanned_end(&s);
+}
+
+static void a_number_that_goes_on_is_cut_at_its_read(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                          "let top = self.up.forward(x)?.max_all()?\n"
+                          "    .to_scalar::<f32>()?;\n"
+                          "loss::mse(&(self.down.forward(x)? * (1.0 + top as f64))?, y)\n}\n}\n");
+    const model_finding *at = scanned_finding(&s, "gradient-cut", "Net::loss");
+
+    assert_cut(at, "candle_core::Tensor::to_scalar", "always", "vb: up.weight", "vb: down.weight");
+    assert_int_equal(((const model_location *)at->location)->line, 11);
+    scanned_end(&s);
+}
+
+static void an_operation_without_a_backward_step_stops_it(void **state)
+{
+    scanned s;
+    const model_finding *at;
+
+    (void)state;
+    scanned_begin(&s, "pub struct Floor;\nimpl candle_core::CustomOp1 for Floor {\n"
+                      "fn name(&self) -> &'static str { \"floor\" }\n"
+                      "fn cpu_fwd(&self, s: &candle_core::CpuStorage, l: &candle_core::Layout) -> "
+                      "Result<(candle_core::CpuStorage, candle_core::Shape)> { todo!() }\n}\n" NET
+                      "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                      "let h = self.up.forward(x)?.apply_op1(Floor)?;\n"
+                      "loss::mse(&self.down.forward(&h)?, y)\n}\n}\n");
+    at = scanned_finding(&s, "gradient-cut", "Net::loss");
+    assert_cut(at, "candle_core::Tensor::apply_op1", "always", "vb: up.weight", "");
+    assert_int_equal(at->effect, MODEL_EFFECT_STOPS);
+    scanned_end(&s);
+}
+
+static void a_shape_taken_is_no_value_taken(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "let h = self.up.forward(x)?.zeros_like()?;\n"
+                          "self.down.forward(&h)?.sqr()?.mean_all()\n}\n}\n");
+    assert_null(scanned_finding(&s, "gradient-cut", NULL));
+    scanned_end(&s);
+}
+
+static void inference_is_not_asked_for_gradients(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, NET "pub fn infer(&self, x: &Tensor) -> Result<Tensor> {\n"
+                          "ops::softmax_last_dim(&self.up.forward(x)?)\n}\n}\n");
+    assert_null(scanned_finding(&s, "gradient-cut", NULL));
+    scanned_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fused_norm_after_a_kernel_is_proven),
+        cmocka_unit_test(what_nobody_knows_of_is_conditional),
+        cmocka_unit_test(a_way_around_keeps_the_gradient),
+        cmocka_unit_test(each_key_is_lost_where_it_is_lost_first),
+        cmocka_unit_test(a_module_that_learns_nothing_is_an_error),
+        cmocka_unit_test(free_functions_work_with_the_model_they_are_given),
+        cmocka_unit_test(values_rebuilt_from_the_host_are_cut),
+        cmocka_unit_test(a_number_that_goes_on_is_cut_at_its_read),
+        cmocka_unit_test(an_operation_without_a_backward_step_stops_it),
+        cmocka_unit_test(a_shape_taken_is_no_value_taken),
+        cmocka_unit_test(inference_is_not_asked_for_gradients),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
