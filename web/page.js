@@ -1,113 +1,16 @@
 /*
  * The page of one run. It reads the island `cg-payload` (candle-graph/viewer/5) and shows five
- * views of it. Everything from the island reaches the document as text, by show(): control,
- * zero-width and direction characters are made visible, long texts are shortened visibly.
- * A number that a double cannot hold stays a text of digits.
+ * views of it, with the means of common.js.
  */
-"use strict";
 (function () {
-  const DASH = "\u2014";
-  const byId = (id) => document.getElementById(id);
-
-  /* ---- the island ---- */
-
-  /* Integers beyond 2^53 in quotes, so that no digit is lost. */
-  function quoteLarge(text) {
-    const number = /-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
-    const out = [];
-    let done = 0;
-    if (!/[0-9]{16}/.test(text)) return text;
-    for (let at = 0; at < text.length;) {
-      const code = text.charCodeAt(at);
-      if (code === 34) {
-        for (at++; at < text.length && text.charCodeAt(at) !== 34; at++)
-          if (text.charCodeAt(at) === 92) at++;
-        at++;
-      } else if (code === 45 || (code >= 48 && code <= 57)) {
-        number.lastIndex = at;
-        const found = number.exec(text);
-        if (found === null) break;
-        if (!found[1] && !found[2] && !Number.isSafeInteger(Number(found[0]))) {
-          out.push(text.slice(done, at), '"', found[0], '"');
-          done = number.lastIndex;
-        }
-        at = number.lastIndex;
-      } else {
-        at++;
-      }
-    }
-    out.push(text.slice(done));
-    return out.join("");
-  }
-
-  const data = JSON.parse(quoteLarge(byId("cg-payload").textContent));
+  const {
+    DASH, byId, data, cuts, whole, show, known, ms, bytes, shape, yesNo,
+    make, text, empty, time, size, pairs, list, table, tabs, startTheme,
+  } = cg;
   const views = data.views;
-  const cuts = new Map((data.bounded ? data.bounded.lists : []).map((cut) => [cut.list, cut.total]));
-  /* How long a list is outside of this page. */
-  const whole = (path, list) => cuts.has(path) ? cuts.get(path) : list.length;
-
-  /* ---- words and numbers ---- */
-
-  const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-  function show(value, limit) {
-    const most = limit || 160;
-    let text = value === null || value === undefined || value === "" ? DASH : String(value);
-    if (text.length > most) {
-      const half = Math.floor(most / 2);
-      text = text.slice(0, half) + " \u2026 (" + (text.length - 2 * half) + " more) \u2026 " +
-        text.slice(-half);
-    }
-    return text.replace(hidden, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-  }
-
-  const known = (value) => value !== null && value !== undefined;
-
-  function ms(value) {
-    const amount = Number(value) / 1e6;
-    if (!known(value)) return DASH;
-    return (amount > 0 && amount < 0.005 ? "<0.01" : amount.toFixed(2)) + " ms";
-  }
-
-  function bytes(value) {
-    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let amount = Number(value);
-    let unit = 0;
-    if (!known(value)) return DASH;
-    while (amount >= 1024 && unit < units.length - 1) {
-      amount /= 1024;
-      unit++;
-    }
-    return unit === 0 ? amount + " B" : amount.toFixed(2) + " " + units[unit];
-  }
-
-  const shape = (axes) => known(axes) ? "[" + axes.join(", ") + "]" : DASH;
-  const yesNo = (value) => value ? "yes" : "no";
   const gradientWord = (state) => state.replace("_", "-");
-
-  /* ---- elements ---- */
-
-  function make(tag, kind, ...inside) {
-    const element = document.createElement(tag);
-    if (kind) element.className = kind;
-    for (const part of inside)
-      element.append(part instanceof Node ? part : document.createTextNode(String(part)));
-    return element;
-  }
-
-  const text = (value, limit) => make("span", "data", show(value, limit));
-  const empty = (words) => make("p", "empty", words);
-
-  /* The exact figure stays at hand. */
-  function figure(shown, exact, unit) {
-    const element = make("span", "", shown);
-    if (known(exact)) element.title = exact + " " + unit;
-    return element;
-  }
-  const time = (ns) => figure(ms(ns), ns, "ns");
   /* A tensor takes no time of its own; the zeros of its row are not measurements. */
   const timeOf = (row, ns) => row.kind === "tensor" ? null : ns;
-  const size = (count) => figure(bytes(count), count, "B");
 
   function status(word) {
     const signs = new Map([["complete", "\u2713"], ["available", "\u2713"], ["bound", "\u2713"],
@@ -116,58 +19,6 @@
       ["partial", "warn"], ["warning", "warn"], ["unavailable", "soft"]]);
     return make("span", "badge " + (kinds.get(word) || "bad"),
       (signs.get(word) || "\u2717") + " " + show(word));
-  }
-
-  function pairs(rows) {
-    const list = make("dl");
-    for (const [name, value] of rows)
-      list.append(make("dt", "", text(name)), make("dd", "", value instanceof Node ? value : text(value, 400)));
-    return list;
-  }
-
-  function list(words) {
-    return make("ul", "", ...words.map((word) => make("li", "", text(word, 800))));
-  }
-
-  /*
-   * A table of `columns` [title, cell, is_number]; `total` rows exist, `step` are shown at first,
-   * a button shows more of those that are here.
-   */
-  function table(caption, columns, rows, step, total) {
-    const all = known(total) ? total : rows.length;
-    const body = make("tbody");
-    const title = make("caption");
-    const more = make("button", "", "");
-    let shown = 0;
-
-    function grow() {
-      const end = Math.min(rows.length, shown + step);
-      for (; shown < end; shown++) {
-        const line = make("tr");
-        columns.forEach(([, cell, isNumber], index) => {
-          const value = cell(rows[shown], shown);
-          const box = make(index === 0 ? "th" : "td", isNumber ? "number" : "",
-            value instanceof Node ? value : text(value));
-          if (index === 0) box.scope = "row";
-          line.append(box);
-        });
-        body.append(line);
-      }
-      title.textContent = caption + (shown < Number(all) ? ": showing " + shown + " of " + all
-        : " (" + all + ")");
-      more.textContent = "Show " + Math.min(step, rows.length - shown) + " more";
-      more.hidden = shown >= rows.length;
-    }
-
-    const head = make("tr", "", ...columns.map(([name, , isNumber]) => {
-      const box = make("th", isNumber ? "number" : "", name);
-      box.scope = "col";
-      return box;
-    }));
-    more.type = "button";
-    more.addEventListener("click", grow);
-    grow();
-    return make("div", "", make("div", "scroll", make("table", "", title, make("thead", "", head), body)), more);
   }
 
   /* ---- evidence ---- */
@@ -767,60 +618,15 @@
 
   const drawers = new Map([["evidence", drawEvidence], ["trace", drawTrace], ["span_costs", drawCosts],
     ["memory", drawMemory], ["gpu", drawGpu]]);
-  const names = Array.from(drawers.keys());
-  const drawn = new Set();
   const redraw = new Map();
 
-  /* A view is drawn when it is first looked at. */
-  function open(name, takesFocus) {
-    for (const other of names) {
-      const tab = byId("tab-" + other);
-      const isOpen = other === name;
-      tab.setAttribute("aria-selected", String(isOpen));
-      tab.tabIndex = isOpen ? 0 : -1;
-      byId("view-" + other).hidden = !isOpen;
-      if (isOpen && takesFocus) tab.focus();
-    }
+  function opened(name, isFirst) {
     byId("cg-inspector").hidden = name !== "trace" && name !== "span_costs";
-    if (!drawn.has(name)) {
-      drawn.add(name);
-      drawers.get(name)(byId("view-" + name));
-    } else if (redraw.has(name)) {
-      redraw.get(name)();
-    }
-  }
-
-  function openByKey(event) {
-    const at = names.findIndex((name) => byId("tab-" + name) === event.currentTarget);
-    const to = new Map([["ArrowRight", (at + 1) % names.length], ["ArrowLeft", (at + names.length - 1) % names.length],
-      ["Home", 0], ["End", names.length - 1]]).get(event.key);
-    if (to === undefined) return;
-    event.preventDefault();
-    open(names[to], true);
-  }
-
-  /* Storage may be refused, as on file addresses. */
-  function storedTheme() {
-    try {
-      return window.localStorage.getItem("cg-theme");
-    } catch (refused) {
-      return null;
-    }
-  }
-
-  function setTheme(theme, keeps) {
-    document.documentElement.dataset.theme = theme;
-    byId("cg-theme").textContent = theme === "dark" ? "Light" : "Dark";
-    byId("cg-theme").setAttribute("aria-label", "Switch to " + (theme === "dark" ? "light" : "dark") + " colours");
-    if (!keeps) return;
-    try {
-      window.localStorage.setItem("cg-theme", theme);
-    } catch (refused) { /* then it holds for this visit */ }
+    if (!isFirst && redraw.has(name)) redraw.get(name)();
   }
 
   function start() {
     const summary = data.summary;
-    const stored = storedTheme();
     const parts = [];
 
     byId("cg-title").replaceChildren(text(summary.entrypoint, 120));
@@ -835,16 +641,9 @@
         cut.list + " " + cut.displayed + " of " + cut.total).join(", ") + ".";
       byId("cg-bounded").hidden = false;
     }
-    setTheme(stored === "dark" || stored === "light" ? stored
-      : window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", false);
-    byId("cg-theme").addEventListener("click", () =>
-      setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true));
-    for (const name of names) {
-      byId("tab-" + name).addEventListener("click", () => open(name, false));
-      byId("tab-" + name).addEventListener("keydown", openByKey);
-    }
+    startTheme();
     drawInspector();
-    open(drawers.has(data.default_view) ? data.default_view : "evidence", false);
+    tabs(drawers, opened)(drawers.has(data.default_view) ? data.default_view : "evidence", false);
   }
 
   start();

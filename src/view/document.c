@@ -1,5 +1,9 @@
 #include "view/document.h"
 
+#include "model/baseline.h"
+#include "schema/findings_schema.h"
+#include "schema/recovery_schema.h"
+#include "schema/viewer_static_schema.h"
 #include "view/gpu.h"
 #include "view/nodes.h"
 #include "view/parts.h"
@@ -258,6 +262,16 @@ cg_code document_protocol(heap *memory, const document_command *commands, size_t
         .verify = schema_id_text(SCHEMA_VERIFY),
         .gradient_manifest = schema_id_text(SCHEMA_GRADIENT_MANIFEST),
         .nsight_capture = schema_id_text(SCHEMA_NSIGHT_CAPTURE),
+        .recovery = CG_LIT(RECOVERY_SCHEMA),
+        .model = CG_LIT(MODEL_SCHEMA),
+        .build_identity = CG_LIT(MODEL_BUILD),
+        .static_query = CG_LIT(ASK_SCHEMA),
+        .tree = CG_LIT(TREE_SCHEMA),
+        .findings = CG_LIT(FINDINGS_SCHEMA),
+        .explain = CG_LIT(EXPLAIN_SCHEMA),
+        .key_map = CG_LIT(KEY_MAP_SCHEMA),
+        .model_baseline = CG_LIT(BASELINE_FINGERPRINT_SCHEMA),
+        .readable_baseline = CG_LIT(BASELINE_READABLE_SCHEMA),
     };
     doc_protocol document = {
         .schema = schema_id_text(SCHEMA_PROTOCOL),
@@ -267,8 +281,10 @@ cg_code document_protocol(heap *memory, const document_command *commands, size_t
     };
     jsonw out;
 
-    if (has_command(&list, CG_LIT("view")))
+    if (has_command(&list, CG_LIT("view"))) {
         schemas.viewer = schema_id_text(SCHEMA_VIEWER);
+        schemas.model_viewer = CG_LIT(SHOWN_SCHEMA);
+    }
     if (jw_init(&out, memory, sink, true, true) != CG_OK)
         return err_nomem(reterr);
     sc_write(&out, &table_protocol, &document);

@@ -433,6 +433,24 @@ static void ours_answer_for_a_failed_capture(void **state)
     evidence_free(e);
 }
 
+static void protocol_lists_the_schemas_of_both_planes(void **state)
+{
+    document_command command = {CG_LIT("check"), CG_LIT("a")};
+    reading r;
+
+    (void)state;
+    begin(&r);
+    assert_int_equal(document_protocol(&r.heap, &command, 1, facts_sink(&r.text), NULL), CG_OK);
+    parse(&r);
+    expect_text(r.json, "/schemas/query", "candle-graph/trace-query/5");
+    expect_text(r.json, "/schemas/recovery", "candle-graph/recovery/1");
+    expect_text(r.json, "/schemas/model", "candle-graph/model/1");
+    expect_text(r.json, "/schemas/static_query", "candle-graph/query/1");
+    expect_text(r.json, "/schemas/findings", "candle-graph/findings/1");
+    expect_text(r.json, "/schemas/key_map", "candle-graph/key-map/1");
+    end(&r);
+}
+
 static void protocol_lists_the_viewer_only_with_its_command(void **state)
 {
     document_command commands[] = {{CG_LIT("import"), CG_LIT("a")}, {CG_LIT("view"), CG_LIT("b")}};
@@ -531,6 +549,7 @@ int main(void)
         cmocka_unit_test(heaviest_operations_are_ranked_by_bytes_then_id),
         cmocka_unit_test(illegal_queries_are_refused_before_writing),
         cmocka_unit_test(ours_answer_for_a_failed_capture),
+        cmocka_unit_test(protocol_lists_the_schemas_of_both_planes),
         cmocka_unit_test(protocol_lists_the_viewer_only_with_its_command),
         cmocka_unit_test(a_full_disk_is_reported),
         cmocka_unit_test(every_refused_request_is_reported_and_nothing_stays),
