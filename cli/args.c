@@ -17,6 +17,7 @@ const command_row command_rows[COMMAND_COUNT] = {
 #define TYPE_FILE         VALUE_FILE, NULL
 #define TYPE_FILES        VALUE_FILES, NULL
 #define TYPE_TEXT         VALUE_TEXT, NULL
+#define TYPE_TEXTS        VALUE_TEXTS, NULL
 #define TYPE_NUMBER       VALUE_NUMBER, NULL
 #define TYPE_QUERY        VALUE_QUERY, args_query_words
 #define TYPE_CEILING      VALUE_CEILING, args_ceiling_words
@@ -34,16 +35,6 @@ const char args_query_words[] =
     CG_QUERIES(X)
 #undef X
     ;
-
-/* Kinds of questions about a crate (query/1) that no run can answer, with their other spellings. */
-const char args_static_words[] =
-    "summary doctor trust coverage architecture model cargo cfg features components component "
-    "modules module composition edges contains assembly wiring checkpoint_assembly "
-    "checkpoint-assembly pipeline stages artifacts entrypoints functions function parameters "
-    "parameter tensor operations ops operation op optimizers optimizer runtime gradient_audit "
-    "gradient-audit findings diagnostics path trace model_improvement model-improvement "
-    "improvement agent graph_train graph-train train_graph train-graph graph_infer graph-infer "
-    "infer_graph infer-graph profile profiler timings join ";
 
 const char args_ceiling_words[] =
 #define X(name, word, value, why) word " "
@@ -128,11 +119,11 @@ static hint hint_of(const char *word, const char *words, const char *before)
 
 static hint option_hint(const cli_args *self, const char *word)
 {
-    char words[512];
+    char words[1536];
     size_t len = 0;
 
     words[0] = '\0';
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
+    for (size_t i = 0; i < OPTION_COUNT && len < sizeof words - 64; i++) {
         const option_row *row = &option_rows[i];
 
         if (row->status == STATUS_READY &&
@@ -206,7 +197,8 @@ static enum args_next read_ceiling(const cli_io *io, cli_args *self, const char 
 /* One value or a list? Known once the command is. */
 static bool is_list(const cli_args *self, const option_row *row)
 {
-    return row->type == VALUE_FILES && self->command != COMMAND_REPORT;
+    return row->type == VALUE_TEXTS ||
+           (row->type == VALUE_FILES && self->command != COMMAND_REPORT);
 }
 
 /* Where the values of an option end among all files. */
@@ -233,6 +225,34 @@ static void keep_file(cli_args *self, enum option option, const char *value)
     self->file_count[option]++;
 }
 
+/* Of commands that read both, what runs have: label filters, validity, exports. */
+#define RUN_OPTIONS                                                                                \
+    (BIT(LABEL) | BIT(LABEL_PREFIX) | BIT(REQUIRE_VALID) | BIT(BUNDLE) | BIT(NSIGHT_DIR))
+#define BIT(name) (UINT64_C(1) << OPTION_##name)
+/* What both have. */
+#define SHARED_OPTIONS                                                                             \
+    (BIT(KIND) | BIT(LIMIT) | BIT(OFFSET) | BIT(ALL) | BIT(OUTPUT) | BIT(FORMAT) | BIT(COLOR) |    \
+     BIT(WIDTH) | BIT(ROWS) | BIT(CEILING) | BIT(HELP) | BIT(VERSION))
+
+static const char *first_of(uint64_t options)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if ((options >> i & 1) != 0)
+            return option_rows[i].word;
+    }
+    return NULL;
+}
+
+const char *args_crate_option(const cli_args *self)
+{
+    return first_of(self->given & ~(RUN_OPTIONS | SHARED_OPTIONS));
+}
+
+const char *args_run_option(const cli_args *self)
+{
+    return first_of(self->given & RUN_OPTIONS);
+}
+
 const char *const *args_files(const cli_args *self, enum option option, size_t *ret_count)
 {
     *ret_count = self->file_count[option];
@@ -254,6 +274,7 @@ static enum args_next take_value(const cli_io *io, cli_args *self, enum option o
     case VALUE_FLAG:
     case VALUE_TEXT:
     case VALUE_QUERY: return ARGS_RUN;
+    case VALUE_TEXTS: keep_file(self, option, value); return ARGS_RUN;
     case VALUE_FILE:
     case VALUE_FILES:
         if (*value != '\0') {
@@ -367,7 +388,7 @@ static enum args_next read_long(const cli_io *io, cli_args *self, int argc, char
         if (value == NULL)
             return ARGS_USAGE;
         next = take_value(io, self, (enum option)option, value);
-        return next == ARGS_RUN && is_list(self, row)
+        return next == ARGS_RUN && row->type == VALUE_FILES && is_list(self, row)
                    ? take_more(io, self, argc, argv, at, (enum option)option)
                    : next;
     }
@@ -408,7 +429,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* The first word is no command: perhaps it is what a command wants, or the old form. */
-static enum args_next no_such_command(const cli_io *io, const cg_env *env, const cli_args *self,
+static enum args_next no_such_command(const cli_io *io, const cg_env *env, cli_args *self,
                                       const char *word)
 {
     cg_input_kind kind = 0;
@@ -421,10 +442,9 @@ static enum args_next no_such_command(const cli_io *io, const cg_env *env, const
         print_safe safe = print_safe_word(word);
 
         if (code != CG_OK || kind == CG_INPUT_CRATE || ends_with(word, ".rs")) {
-            args_planned(io,
-                         "`%s CRATE` is not in this version yet; `%s overview TRACE` shows a run",
-                         self->program, self->program);
-            return ARGS_PLANNED;
+            self->command = COMMAND_SCAN;
+            self->argument = word;
+            return ARGS_RUN;
         }
         args_usage(io, self, "`%s` is no command; did you mean `%s overview %s`?", safe.at,
                    self->program, safe.at);
@@ -448,6 +468,13 @@ static enum args_next planned_command(const cli_io *io, const cli_args *self, in
     return ARGS_PLANNED;
 }
 
+/* An option that stands for the positional, where that is a crate. */
+static bool names_crate(const cli_args *self)
+{
+    return self->command != COMMAND_AUDIT &&
+           (args_has(self, OPTION_PATH) || args_has(self, OPTION_MANIFEST_PATH));
+}
+
 /* Everything was read; does it fit together? */
 static enum args_next check(const cli_io *io, const cli_args *self)
 {
@@ -466,14 +493,12 @@ static enum args_next check(const cli_io *io, const cli_args *self)
             return ARGS_USAGE;
         }
         if (option_rows[i].status == STATUS_PLANNED) {
-            args_planned(io,
-                         "`--%s` asks about a crate, which is not in this version yet; "
-                         "a run is asked with `%s query INPUT --kind K`",
-                         option_rows[i].word, self->program);
+            args_planned(io, "`--%s` is not in this version yet: the model is that of the sources",
+                         option_rows[i].word);
             return ARGS_PLANNED;
         }
     }
-    if (row->must && self->argument == NULL) {
+    if (row->must && self->argument == NULL && !names_crate(self)) {
         args_usage(io, self, "`%s` needs %s", row->word, row->argument);
         return ARGS_USAGE;
     }
@@ -499,11 +524,10 @@ static enum args_next take_word(const cli_io *io, const cg_env *env, cli_args *s
         self->argument = word;
         return ARGS_RUN;
     }
-    if (self->command == COMMAND_QUERY && !args_has(self, OPTION_KIND) &&
-        print_has_word(args_query_words, self->argument)) {
-        args_usage(io, self, "did you mean `%s query %s --kind %s`?", self->program,
-                   print_safe_word(word).at, self->argument);
-        return ARGS_USAGE;
+    if ((self->command == COMMAND_QUERY || self->command == COMMAND_AUDIT) &&
+        self->second == NULL) {
+        self->second = word;
+        return ARGS_RUN;
     }
     args_usage(io, self, "one word too many: `%s`", print_safe_word(word).at);
     return ARGS_USAGE;

@@ -30,7 +30,14 @@ _Static_assert(OPTION_COUNT <= 64, "cli_args.given has a bit for each");
 #define IN_COHORTS (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
 #define IN_DOCUMENTS                                                                               \
     (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) |             \
-     IN(VERIFY) | IN(RECOVER) | IN_COHORTS)
+     IN(VERIFY) | IN(RECOVER) | IN_COHORTS | IN(CHECK) | IN(TREE) | IN(AUDIT) | IN(EXPLAIN) |      \
+     IN(SCAN))
+/* Those that read crates, some of them runs too. */
+#define IN_CRATES                                                                                  \
+    (IN(CHECK) | IN(REPORT) | IN(QUERY) | IN(AUDIT) | IN(TREE) | IN(PROFILE) | IN(VIEW) |          \
+     IN(SUMMARY) | IN(OVERVIEW) | IN(SCAN))
+#define IN_CHECKPOINTS                                                                             \
+    (IN(CHECK) | IN(REPORT) | IN(QUERY) | IN(AUDIT) | IN(TREE) | IN(VIEW) | IN(SCAN))
 
 enum status { STATUS_READY, STATUS_PLANNED, STATUS_HIDDEN };
 enum plane { PLANE_EXECUTION, PLANE_STATIC, PLANE_BOTH, PLANE_LOCAL };
@@ -39,6 +46,7 @@ enum value_type {
     VALUE_FILE,
     VALUE_FILES, /* one or more behind one word, may be repeated; one only with `report` */
     VALUE_TEXT,
+    VALUE_TEXTS, /* may be repeated, one value each */
     VALUE_NUMBER,
     VALUE_QUERY,
     VALUE_CEILING,
@@ -73,7 +81,6 @@ extern const option_row option_rows[OPTION_COUNT];
 
 /* All words of something, separated by blanks, for hints, help and completions. */
 extern const char args_query_words[];
-extern const char args_static_words[];
 extern const char args_ceiling_words[];
 
 typedef struct cli_args {
@@ -81,8 +88,9 @@ typedef struct cli_args {
     const char *program;  /* as the user types it: `candle-graph` or `cargo candle-graph` */
     int command;          /* enum command, -1 = none was given */
     const char *argument; /* the positional, NULL = none */
+    const char *second;   /* `query KIND CRATE`, `audit DIR CRATE`; NULL = none */
     uint64_t given;       /* bit per option */
-    char **files;         /* values of VALUE_FILES, option by option; gathered in argv */
+    char **files;         /* values of VALUE_FILES and VALUE_TEXTS, option by option; in argv */
     size_t file_count[OPTION_COUNT];
     const char *value[OPTION_COUNT];
     uint64_t number[OPTION_COUNT];
@@ -99,8 +107,12 @@ static inline bool args_has(const cli_args *self, enum option option)
     return (self->given >> option & 1) != 0;
 }
 
-/* The values of a VALUE_FILES option in the order they were given. */
+/* The values of a VALUE_FILES or VALUE_TEXTS option in the order they were given. */
 const char *const *args_files(const cli_args *self, enum option option, size_t *ret_count);
+
+/* The first option given that only crates have, or only runs; NULL: none. */
+const char *args_crate_option(const cli_args *self);
+const char *args_run_option(const cli_args *self);
 
 int args_find_command(const char *word);
 /* One line of error, the usage of the command, where to read more. Returns the exit status 2. */

@@ -1,6 +1,5 @@
-/* report: publish a trace as a bundle. */
-#include "print.h"
-#include "work.h"
+/* report: publish a trace as a bundle, or the model of a crate. */
+#include "crate.h"
 
 /*
  * The bundle is in place: whatever keeps the receipt from its reader has an
@@ -32,14 +31,19 @@ int run_report(const cli_io *io, const cg_env *env, const cli_args *args)
 
     work_start(&self, io, env, args);
     if (!args_has(args, OPTION_BUNDLE)) {
-        if (cg_input_kind_of(&self.env, args->argument, &kind, NULL) == CG_OK &&
-            kind == CG_INPUT_CRATE)
-            return args_planned(io,
-                                "`%s` is a crate, and `report` of a crate is not in this "
-                                "version yet",
-                                print_safe_word(args->argument).at);
-        return args_usage(io, args, "`report` of a trace needs `--bundle DIR`");
+        if (args->argument != NULL &&
+            cg_input_kind_of(&self.env, args->argument, &kind, NULL) == CG_OK &&
+            kind != CG_INPUT_CRATE)
+            return args_usage(io, args, "`report` of a trace needs `--bundle DIR`");
+        return run_report_crate(io, env, args);
     }
+    if (args->argument == NULL)
+        return args_usage(io, args, "`report` needs INPUT");
+    if (args_crate_option(args) != NULL)
+        return args_usage(io, args, "`--%s` is for crates, and `--bundle` publishes a run",
+                          args_crate_option(args));
+    if (crate_check_format(io, args, false) != 0)
+        return cg_code_exit_status(CG_USAGE);
     memset(&request, 0, sizeof request);
     request.size = sizeof request;
     request.trace_path = args->argument;

@@ -110,7 +110,10 @@ static void zsh_text(printer *out, const char *text)
 static void zsh_option(printer *out, const option_row *row)
 {
     print_format(out, " \\\n            '%s--%s%s[",
-                 row->type == VALUE_CEILING || row->type == VALUE_FILES ? "*" : "", row->word,
+                 row->type == VALUE_CEILING || row->type == VALUE_FILES || row->type == VALUE_TEXTS
+                     ? "*"
+                     : "",
+                 row->word,
                  row->type == VALUE_MAYBE ? ""
                  : row->value != NULL     ? "="
                                           : "");

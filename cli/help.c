@@ -1,5 +1,7 @@
 #include "help.h"
 
+#include "candlegraph/scan.h"
+
 #include "print.h"
 
 #define WIDTH 92
@@ -46,7 +48,11 @@ static void options(printer *out, uint32_t in, bool only_shared)
                        : row->type == VALUE_MAYBE ? "[="
                                                   : " ",
                        row->value != NULL ? row->value : "", row->type == VALUE_MAYBE ? "]" : "");
-        print_format(out, "  %-26s %s\n", head, row->about);
+        /* A head that is too long has its line for itself. */
+        if (strlen(head) > 26)
+            print_format(out, "  %s\n  %-26s %s\n", head, "", row->about);
+        else
+            print_format(out, "  %-26s %s\n", head, row->about);
     }
 }
 
@@ -58,7 +64,7 @@ cg_code help_write_all(cg_sink sink, const cli_args *from)
 
     print_open(&out, sink);
     print_format(&out,
-                 "candle-graph %s: qualify and explain recorded runs of Candle models\n\n"
+                 "candle-graph %s: explain Candle models, by their sources and by recorded runs\n\n"
                  "usage: %s COMMAND ...\n\nCommands\n",
                  cg_version(), from->program);
     commands(&out, STATUS_READY);
@@ -70,9 +76,10 @@ cg_code help_write_all(cg_sink sink, const cli_args *from)
     for (size_t i = 0; (code = help_exit_status(i, &text)) != NULL; i++)
         print_format(&out, "  %-4s %s\n", code, text);
     print_format(&out,
-                 "\n%s overview TRACE         start here\n"
+                 "\n%s check                  start here with a crate,\n"
+                 "%s overview TRACE         with a recorded run\n"
                  "%s help query             one command in detail\n",
-                 from->program, from->program);
+                 from->program, from->program, from->program);
     return print_close(&out);
 }
 
@@ -90,12 +97,15 @@ static void kinds(printer *out)
 #undef X
     };
 
-    print_text(out,
-               "\nKinds (g: only for valid, complete captures; l: label filters; p: paging)\n");
+    print_text(
+        out,
+        "\nKinds for a run (g: only for valid, complete captures; l: label filters; p: paging)\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_format(out, "  %-21s %c%c%c  %s\n", rows[i].word, rows[i].needs_graph ? 'g' : ' ',
                      rows[i].takes_filter ? 'l' : ' ', rows[i].is_collection ? 'p' : ' ',
                      rows[i].about);
+    print_text(out, "\nKinds for a crate\n");
+    print_wrapped(out, print_list_of(cg_scan_query_words()).at, 2, 78);
 }
 
 static void ceilings(printer *out)

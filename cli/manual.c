@@ -1,4 +1,6 @@
 #include "help.h"
+
+#include "candlegraph/scan.h"
 #include "print.h"
 
 /* Plain text as roff: no line begins with a control character, dashes stay dashes. */
@@ -82,10 +84,13 @@ static void exit_status(printer *out)
 
 static void kinds(printer *out)
 {
-    section(out, "KINDS");
+    section(out, "KINDS FOR A RUN");
 #define X(name, word, graph, filter, collection, about) item(out, word, about);
     CG_QUERIES(X)
 #undef X
+    section(out, "KINDS FOR A CRATE");
+    roff(out, print_list_of(cg_scan_query_words()).at);
+    print_text(out, "\n");
 }
 
 static void ceilings(printer *out)
@@ -104,12 +109,15 @@ static void ceilings(printer *out)
 static void man_all(printer *out)
 {
     title(out, NULL);
-    print_text(out, "candle\\-graph \\- qualify and explain recorded runs of Candle models\n");
+    print_text(out,
+               "candle\\-graph \\- explain Candle models, by their sources and by recorded runs\n");
     section(out, "SYNOPSIS");
     print_text(out, ".B candle\\-graph\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIINPUT\\fR]\n.br\n"
                     ".B cargo candle\\-graph\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIINPUT\\fR]\n");
     section(out, "DESCRIPTION");
-    roff(out, "Reads a recorded run of a Candle model, says what may be concluded from it, and "
+    roff(out, "Reads the sources of a crate without building or running anything, and says what "
+              "parameters, modules and defects its Candle models have, and why a checkpoint does "
+              "not fit. Reads a recorded run of a model, says what may be concluded from it, and "
               "answers questions about time, memory, gradients and non-finite values. What was not "
               "recorded is absent, never zero; host time, device clocks, logical storage and "
               "physical memory are never added up.");
@@ -131,6 +139,10 @@ static void man_all(printer *out)
     item(out, "NO_COLOR", "not empty: no colours");
     item(out, "TERM", "dumb: no colours and no progress");
     item(out, "COLUMNS", "cells of a line when standard output is a terminal");
+    item(out, "CANDLE_GRAPH_CACHE", "1, true or yes: as --cache");
+    item(out, "CANDLE_GRAPH_CACHE_DIR",
+         "where results of scans are kept; else candle-graph in XDG_CACHE_HOME, else in "
+         "~/.cache");
     section(out, "SEE ALSO");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (command_rows[i].status == STATUS_READY && command_rows[i].plane != PLANE_LOCAL) {

@@ -1,89 +1,8 @@
 #include "args.h"
+#include "crate.h"
 #include "help.h"
 #include "print.h"
 #include "work.h"
-
-/* --- query ------------------------------------------------------------- */
-
-static bool is_collection(cg_query_kind kind)
-{
-    static const bool collections[CG_QUERY_COUNT] = {
-#define X(name, word, graph, filter, collection, about) [CG_QUERY_##name] = (collection),
-        CG_QUERIES(X)
-#undef X
-    };
-
-    return collections[kind];
-}
-
-/* `query WORD` without --kind: the form of the static plane, or something forgotten. */
-static int query_without_kind(const cli_io *io, const cg_env *env, const cli_args *args)
-{
-    const char *word = args->argument;
-    cg_input_kind kind;
-    cg_err err;
-
-    if (word == NULL)
-        return args_usage(io, args, "`query` needs INPUT and `--kind K`; kinds: %s",
-                          print_list_of(args_query_words).at);
-    memset(&err, 0, sizeof err);
-    if (!print_has_word(args_query_words, word) && !print_has_word(args_static_words, word) &&
-        cg_input_kind_of(env, word, &kind, &err) != CG_NOT_FOUND)
-        return args_usage(io, args, "`--kind` is missing; kinds: %s",
-                          print_list_of(args_query_words).at);
-    if (print_has_word(args_static_words, word))
-        return args_planned(io,
-                            "`query %s` asks about a crate, which is not in this version yet; a "
-                            "run is asked with `%s query INPUT --kind K`, kinds: %s",
-                            word, args->program, print_list_of(args_query_words).at);
-    if (print_has_word(args_query_words, word))
-        return args_usage(io, args, "`%s` is a kind, INPUT is missing: `%s query INPUT --kind %s`",
-                          word, args->program, word);
-    return args_usage(io, args, "`%s` does not exist, and `--kind` is missing; kinds: %s",
-                      print_safe_word(word).at, print_list_of(args_query_words).at);
-}
-
-/* Read the options into *ret; 0 or the exit status. */
-static int query_options(const cli_io *io, const cli_args *args, cg_query *ret)
-{
-    const char *word = args->value[OPTION_KIND];
-    bool is_paged =
-        args_has(args, OPTION_LIMIT) || args_has(args, OPTION_OFFSET) || args_has(args, OPTION_ALL);
-    char near[64];
-
-    memset(ret, 0, sizeof *ret);
-    ret->size = sizeof *ret;
-    if (!cg_query_find(word, &ret->kind)) {
-        if (print_has_word(args_static_words, word))
-            return args_usage(io, args,
-                              "kind `%s` asks about a crate, not a run (`%s query %s --path "
-                              "CRATE`, not in this version yet); kinds for a run: %s",
-                              word, args->program, word, print_list_of(args_query_words).at);
-        if (print_nearest(word, args_query_words, near, sizeof near))
-            return args_usage(io, args, "unknown kind `%s`; did you mean `%s`? kinds: %s",
-                              print_safe_word(word).at, near, print_list_of(args_query_words).at);
-        return args_usage(io, args, "unknown kind `%s`; kinds: %s", print_safe_word(word).at,
-                          print_list_of(args_query_words).at);
-    }
-    if (args->argument == NULL)
-        return args_usage(io, args, "`query` needs INPUT");
-    if (args_has(args, OPTION_LABEL) && args_has(args, OPTION_LABEL_PREFIX))
-        return args_usage(io, args, "`--label` and `--label-prefix` exclude each other");
-    if (args_has(args, OPTION_ALL) &&
-        (args_has(args, OPTION_LIMIT) || args_has(args, OPTION_OFFSET)))
-        return args_usage(io, args, "`--all` excludes `--limit` and `--offset`");
-    if (is_paged && !is_collection(ret->kind))
-        return args_usage(io, args, "kind `%s` is no collection: it cannot be paged", word);
-    if (args_has(args, OPTION_LABEL))
-        ret->label = (cg_str){args->value[OPTION_LABEL], strlen(args->value[OPTION_LABEL])};
-    if (args_has(args, OPTION_LABEL_PREFIX))
-        ret->label_prefix =
-            (cg_str){args->value[OPTION_LABEL_PREFIX], strlen(args->value[OPTION_LABEL_PREFIX])};
-    ret->has_limit = is_paged;
-    ret->limit = args_has(args, OPTION_LIMIT) ? args->number[OPTION_LIMIT] : UINT64_MAX;
-    ret->offset = args->number[OPTION_OFFSET];
-    return 0;
-}
 
 /* --- documents of a run ------------------------------------------------ */
 
@@ -126,37 +45,41 @@ static int gate(const work *self, const cg_run *run)
     return cg_code_exit_status(CG_GATE);
 }
 
-static int run_document(const cli_io *io, const cg_env *env, const cli_args *args)
+/* `query` is NULL but for queries. */
+int run_document(const cli_io *io, const cg_env *env, const cli_args *args, const cg_query *query)
 {
-    work self;
-    cg_query query;
-    cg_input_kind kind = 0;
     cg_run *run = NULL;
+    work self;
     cg_code code;
-    int status;
+    int status = crate_check_format(io, args, false);
 
-    if (args->command == COMMAND_QUERY) {
-        if (!args_has(args, OPTION_KIND))
-            return query_without_kind(io, env, args);
-        status = query_options(io, args, &query);
-        if (status != 0)
-            return status;
-    }
+    if (status != 0)
+        return status;
     work_start(&self, io, env, args);
-    if (args->command != COMMAND_IMPORT &&
-        cg_input_kind_of(&self.env, args->argument, &kind, NULL) == CG_OK && kind == CG_INPUT_CRATE)
-        return args_planned(io, "`%s` is a crate, and `%s` of a crate is not in this version yet",
-                            print_safe_word(args->argument).at, command_rows[args->command].word);
     code = cg_run_open(&self.env, args->argument, &run, &self.err);
     if (code != CG_OK)
         return work_tell(&self, code);
-    code = write_run(&self, run, &query);
+    code = write_run(&self, run, query);
     code = work_finish(&self, code);
     status = work_tell(&self, code);
     if (status == 0 && args_has(args, OPTION_REQUIRE_VALID))
         status = gate(&self, run);
     cg_run_free(run);
     return status;
+}
+
+/* summary and overview: of a run, or of a crate. */
+static int run_summary(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    cg_input_kind kind = 0;
+
+    if (args->argument == NULL ||
+        (cg_input_kind_of(env, args->argument, &kind, NULL) == CG_OK && kind == CG_INPUT_CRATE))
+        return run_summary_crate(io, env, args);
+    if (args_crate_option(args) != NULL)
+        return args_usage(io, args, "`--%s` is for crates, and `%s` is none",
+                          args_crate_option(args), print_safe_word(args->argument).at);
+    return run_document(io, env, args, NULL);
 }
 
 static int run_protocol(const cli_io *io, const cg_env *env, const cli_args *args)
@@ -263,10 +186,10 @@ int cli_run(const cli_io *io, const cg_env *env, int argc, char **argv)
     case COMMAND_COMPLETIONS: return run_completions(io, &args);
     case COMMAND_MAN: return run_man(io, &args);
     case COMMAND_PROTOCOL: return run_protocol(io, env, &args);
-    case COMMAND_IMPORT:
+    case COMMAND_IMPORT: return run_document(io, env, &args, NULL);
     case COMMAND_SUMMARY:
-    case COMMAND_QUERY:
-    case COMMAND_OVERVIEW: return run_document(io, env, &args);
+    case COMMAND_OVERVIEW: return run_summary(io, env, &args);
+    case COMMAND_QUERY: return run_query(io, env, &args);
     case COMMAND_REPORT: return run_report(io, env, &args);
     case COMMAND_VERIFY: return run_verify(io, env, &args);
     case COMMAND_VIEW: return run_view(io, env, &args);
@@ -274,11 +197,12 @@ int cli_run(const cli_io *io, const cg_env *env, int argc, char **argv)
     case COMMAND_CAMPAIGN_STATUS: return run_campaign_status(io, env, &args);
     case COMMAND_SERIES: return run_series(io, env, &args);
     case COMMAND_RECOVER: return run_recover(io, env, &args);
-    case COMMAND_CHECK:
-    case COMMAND_TREE:
-    case COMMAND_AUDIT:
+    case COMMAND_CHECK: return run_check(io, env, &args);
+    case COMMAND_TREE: return run_tree(io, env, &args);
+    case COMMAND_AUDIT: return run_audit(io, env, &args);
+    case COMMAND_EXPLAIN: return run_explain(io, env, &args);
+    case COMMAND_SCAN: return run_scan(io, env, &args);
     case COMMAND_PROFILE:
-    case COMMAND_EXPLAIN:
     case COMMAND_COUNT: break;
     }
     return cg_code_exit_status(CG_INTERNAL);

@@ -4,6 +4,18 @@
 
 #define STOPPED_STATUS 130
 
+static cg_code open_beside_crate(work *self)
+{
+    const char *path = self->args->value[OPTION_OUTPUT];
+    const char *inputs[1] = {self->args->value[OPTION_CHECK]};
+    cg_code code = cg_scan_guard(self->scan, path, &self->output_err);
+
+    if (code != CG_OK)
+        return code;
+    return cg_output_open(&self->env, path, inputs, inputs[0] != NULL, &self->output,
+                          &self->output_err);
+}
+
 /* Open the file of --output; it must not be what was read. */
 static cg_code open_output(work *self)
 {
@@ -13,6 +25,8 @@ static cg_code open_output(work *self)
     char trace[4096];
     cg_input_kind kind;
 
+    if (self->scan != NULL)
+        return open_beside_crate(self);
     for (size_t i = 0; i < OPTION_COUNT; i++)
         file_count += self->args->file_count[i];
     if (file_count > 0 && self->args->command != COMMAND_REPORT)
@@ -186,7 +200,7 @@ void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args 
     self->format.size = sizeof self->format;
     if (args_has(args, OPTION_FORMAT))
         self->format.kind =
-            strcmp(args->value[OPTION_FORMAT], "text") == 0 ? CG_FORMAT_TEXT : CG_FORMAT_JSON;
+            strcmp(args->value[OPTION_FORMAT], "json") != 0 ? CG_FORMAT_TEXT : CG_FORMAT_JSON;
     else
         self->format.kind =
             io->is_out_terminal && !args_has(args, OPTION_OUTPUT) ? CG_FORMAT_TEXT : CG_FORMAT_JSON;

@@ -11,6 +11,7 @@
 #define CG_CLI_WORK_H
 
 #include "args.h"
+#include "candlegraph/scan.h"
 #include "progress.h"
 
 /* What one command works with. */
@@ -21,8 +22,9 @@ typedef struct work {
     progress progress;
     cg_format format;
     cg_err err;
-    cg_output *output; /* open once the first byte is there */
-    cg_err output_err; /* why it could not be opened */
+    cg_output *output;   /* open once the first byte is there */
+    cg_err output_err;   /* why it could not be opened */
+    const cg_scan *scan; /* the crate that is read, not to be written into; NULL: none */
 } work;
 
 void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args);
@@ -45,5 +47,16 @@ int run_compare(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_campaign_status(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_recover(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_series(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_query(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_check(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_tree(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_audit(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_explain(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_scan(const cli_io *io, const cg_env *env, const cli_args *args);
+/* A document of the run at args->argument; `query` is NULL but for queries. */
+int run_document(const cli_io *io, const cg_env *env, const cli_args *args, const cg_query *query);
+/* Of a crate. */
+int run_report_crate(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_summary_crate(const cli_io *io, const cg_env *env, const cli_args *args);
 
 #endif

@@ -50,7 +50,8 @@ typedef uint32_t cg_input_kind;
 enum {
     CG_INPUT_RAW_TRACE = 1, /* a trace file, or a directory with trace.jsonl alone */
     CG_INPUT_BUNDLE = 2,    /* a published bundle */
-    CG_INPUT_CRATE = 3      /* a directory with Cargo.toml or Rust sources */
+    CG_INPUT_CRATE = 3,     /* a directory with Cargo.toml or Rust sources */
+    CG_INPUT_MODEL = 4      /* a file that begins as candle-graph/model/1 does */
 };
 
 /* What is at `path`? Refuses what is missing or ambiguous, with the reason. */

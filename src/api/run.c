@@ -1,8 +1,10 @@
 /* Opening a run, its facts and its documents. */
 #include "base/buf.h"
 #include "api/caller.h"
+#include "base/os_dir.h"
 #include "publish/derive.h"
 #include "publish/receipt.h"
+#include "schema/model_schema.h"
 #include "view/document.h"
 #include "view/page.h"
 #include "view/report.h"
@@ -10,7 +12,8 @@
 
 #include <string.h>
 
-#define TRACE_FILE "trace.jsonl"
+#define TRACE_FILE    "trace.jsonl"
+#define MANIFEST_FILE "Cargo.toml"
 
 struct cg_run {
     heap heap; /* of the handle itself */
@@ -60,6 +63,7 @@ static cg_code has_entry(const cg_env *env, arena *mem, cg_str directory, const 
 typedef struct place {
     bool takes_augmented; /* in: whoever names Nsight exports may name those beside the trace */
     cg_input_kind kind;
+    bool is_file; /* the trace was named itself, and is neither a pipe nor part of a bundle */
     cg_str trace_path;
     cg_str bundle_root;
 } place;
@@ -83,39 +87,111 @@ static cg_code refuse_augmented(const cg_env *env, arena *mem, cg_str directory,
     return CG_OK;
 }
 
+/* Rust files below `src`: how many directories inside each other, and entries, are looked at. */
+#define SOURCE_LEVELS  4u
+#define SOURCE_ENTRIES 20000u
+
+/* A directory to look through, and how deep it lies. */
+typedef struct source_place {
+    cg_str path;
+    unsigned level;
+} source_place;
+
+/* The entries of a directory; none when it is no directory or too large. */
+static cg_code list_of(const cg_env *env, arena *mem, cg_str path, os_entries *ret, cg_err *reterr)
+{
+    os_dir dir;
+    cg_code code;
+
+    *ret = (os_entries){0};
+    code = os_dir_open(env, path, &dir, NULL);
+    if (code == CG_OK) {
+        code = os_dir_list(&dir, mem->heap, mem, SOURCE_ENTRIES, ret, NULL);
+        os_dir_close(&dir);
+    }
+    if (code == CG_NOMEM)
+        return err_nomem(reterr);
+    if (code != CG_OK)
+        *ret = (os_entries){0};
+    return CG_OK;
+}
+
+/* A Rust file in the directory, or somewhere below its `src`; absent: none was seen. */
+static cg_code find_source(const cg_env *env, arena *mem, cg_str directory, cg_str *ret,
+                           cg_err *reterr)
+{
+    VEC(source_place) open = {0};
+    source_place *added = vec_add(mem->heap, &open);
+    size_t seen = 0;
+    cg_code code = CG_OK;
+
+    *ret = (cg_str){0};
+    if (added == NULL)
+        return err_nomem(reterr);
+    *added = (source_place){directory, 0};
+    while (code == CG_OK && open.count > 0 && ret->ptr == NULL && seen < SOURCE_ENTRIES) {
+        source_place at = open.at[--open.count];
+        os_entries list;
+
+        code = list_of(env, mem, at.path, &list, reterr);
+        for (size_t i = 0; code == CG_OK && i < list.count && ret->ptr == NULL; i++) {
+            cg_str name = list.at[i].name;
+            bool is_inside = at.level > 0 || str_equal(name, CG_LIT("src"));
+
+            seen++;
+            if (list.at[i].kind == OS_FILE && str_ends_with(name, CG_LIT(".rs"))) {
+                *ret = name;
+            } else if (list.at[i].kind == OS_DIRECTORY && is_inside && at.level < SOURCE_LEVELS) {
+                added = vec_add(mem->heap, &open);
+                if (added == NULL || !join(mem, at.path, name.ptr, &added->path))
+                    code = err_nomem(reterr);
+                else
+                    added->level = at.level + 1;
+            }
+        }
+    }
+    vec_free(mem->heap, &open);
+    return code;
+}
+
+static cg_code refuse_both(cg_str path, cg_str source, const char *what, const char *file,
+                           cg_err *reterr)
+{
+    cg_fail(reterr, PROBLEM_INPUT_KIND, "holds both a crate (`%.*s`) and a %s (`%s`)",
+            ERR_STR(source), what, file);
+    err_in_file(reterr, path);
+    return CG_INPUT;
+}
+
 static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, place *ret,
                                  cg_err *reterr)
 {
-    static const char *const sources[] = {"Cargo.toml", "src/lib.rs", "src/main.rs", "lib.rs",
-                                          "main.rs"};
+    cg_str source = CG_LIT(MANIFEST_FILE);
     enum os_kind sealed;
     enum os_kind trace;
+    enum os_kind described;
 
     CG_TRY(has_entry(env, mem, path, "bundle.json", &sealed, reterr));
     CG_TRY(has_entry(env, mem, path, TRACE_FILE, &trace, reterr));
+    CG_TRY(has_entry(env, mem, path, MANIFEST_FILE, &described, reterr));
     if (sealed != OS_MISSING) {
+        if (described != OS_MISSING)
+            return refuse_both(path, source, "bundle", "bundle.json", reterr);
         ret->kind = CG_INPUT_BUNDLE;
         ret->bundle_root = path;
         return CG_OK;
     }
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        enum os_kind source;
-
-        CG_TRY(has_entry(env, mem, path, sources[i], &source, reterr));
-        if (source == OS_MISSING)
-            continue;
-        if (trace != OS_MISSING) {
-            cg_fail(reterr, PROBLEM_INPUT_KIND, "holds both a crate (`%s`) and a trace (`%s`)",
-                    sources[i], TRACE_FILE);
-            err_in_file(reterr, path);
-            return CG_INPUT;
-        }
+    if (described == OS_MISSING)
+        CG_TRY(find_source(env, mem, path, &source, reterr));
+    if (source.ptr != NULL) {
+        if (trace != OS_MISSING)
+            return refuse_both(path, source, "trace", TRACE_FILE, reterr);
         ret->kind = CG_INPUT_CRATE;
         return CG_OK;
     }
     if (trace != OS_FILE) {
-        cg_fail(reterr, PROBLEM_INPUT_KIND, "a directory without %s, bundle.json or Cargo.toml",
-                TRACE_FILE);
+        cg_fail(reterr, PROBLEM_INPUT_KIND,
+                "a directory without %s, bundle.json, Cargo.toml or Rust files", TRACE_FILE);
         err_in_file(reterr, path);
         return CG_INPUT;
     }
@@ -123,6 +199,46 @@ static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, pla
         CG_TRY(refuse_augmented(env, mem, path, path, reterr));
     ret->kind = CG_INPUT_RAW_TRACE;
     return join(mem, path, TRACE_FILE, &ret->trace_path) ? CG_OK : err_nomem(reterr);
+}
+
+static bool is_manifest(cg_str path)
+{
+    size_t slash = str_find_last(path, '/');
+    size_t lead = slash == SIZE_MAX ? 0 : slash + 1;
+
+    return str_equal((cg_str){path.ptr + lead, path.len - lead}, CG_LIT(MANIFEST_FILE));
+}
+
+/* How far into a file its schema is looked for: `{"schema":` and white space between. */
+#define SCHEMA_REACH 256u
+
+/* Does `text` begin with `part`, white space left out? Moves behind it. */
+static bool take_part(cg_str *text, cg_str part)
+{
+    *text = str_trim(*text);
+    if (!str_starts_with(*text, part))
+        return false;
+    *text = (cg_str){text->ptr + part.len, text->len - part.len};
+    return true;
+}
+
+/* Is the schema of a model the first member of the file? What cannot be read is not. */
+static bool is_model_file(const cg_env *env, cg_str path)
+{
+    char bytes[SCHEMA_REACH];
+    size_t count = 0;
+    os_file file;
+    cg_str text;
+    cg_code code = os_open_read(env, path, &file, NULL);
+
+    if (code != CG_OK)
+        return false;
+    code = os_read(&file, bytes, sizeof bytes, &count, NULL);
+    os_close(&file);
+    text = (cg_str){bytes, code == CG_OK ? count : 0};
+    return take_part(&text, CG_LIT("{")) && take_part(&text, CG_LIT("\"")) &&
+           take_part(&text, table_model_doc.fields[0].key) && take_part(&text, CG_LIT("\"")) &&
+           take_part(&text, CG_LIT(":")) && take_part(&text, CG_LIT("\"" MODEL_SCHEMA "\""));
 }
 
 static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
@@ -149,7 +265,7 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
         return CG_OK;
     case OS_FILE: break;
     }
-    if (str_ends_with(path, CG_LIT(".rs"))) {
+    if (str_ends_with(path, CG_LIT(".rs")) || is_manifest(path)) {
         ret->kind = CG_INPUT_CRATE;
         return CG_OK;
     }
@@ -164,6 +280,7 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
         CG_TRY(refuse_augmented(env, mem, parent, path, reterr));
     ret->kind = CG_INPUT_RAW_TRACE;
     ret->trace_path = path;
+    ret->is_file = true;
     return CG_OK;
 }
 
@@ -177,6 +294,8 @@ cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_kind *ret
     heap_init(&memory, env);
     arena_init(&room, &memory);
     code = look_at(env, &room, str_from(path), &at, reterr);
+    if (code == CG_OK && at.is_file && is_model_file(env, at.trace_path))
+        at.kind = CG_INPUT_MODEL;
     arena_free(&room);
     if (code == CG_OK)
         *ret = at.kind;
@@ -300,10 +419,8 @@ static cg_code open_place(const cg_env *env, cg_run *run, cg_str path, cg_str ns
                        "a bundle has its own Nsight files; none can be added to it");
     if (at.kind == CG_INPUT_BUNDLE)
         return open_bundle(env, run, path, at.bundle_root, reterr);
-    if (at.kind == CG_INPUT_CRATE) {
-        cg_fail(reterr, PROBLEM_PLANNED, "reading crates is not in this version yet");
-        return CG_PLANNED;
-    }
+    if (at.kind == CG_INPUT_CRATE)
+        return cg_fail(reterr, PROBLEM_INPUT_KIND, "this is a crate, not a run");
     if (!arena_text(&run->arena, path, &run->input.requested_path) ||
         !arena_text(&run->arena, at.trace_path, &run->input.trace_path))
         return err_nomem(reterr);

@@ -166,6 +166,15 @@ static int faulty_mkdir_at(void *context, int directory, const char *path, unsig
                : self->kernel->mkdir_at(self->kernel->context, directory, path, mode);
 }
 
+static int64_t faulty_read_directory(void *context, int directory, void *to, size_t count)
+{
+    faults *self = context;
+
+    return fails(self, "read directory")
+               ? -1
+               : self->kernel->read_directory(self->kernel->context, directory, to, count);
+}
+
 static int64_t faulty_random(void *context, void *to, size_t count)
 {
     faults *self = context;
@@ -194,6 +203,7 @@ static os_calls faulty_calls(faults *self)
                       .rename_at = faulty_rename_at,
                       .unlink_at = faulty_unlink_at,
                       .mkdir_at = faulty_mkdir_at,
+                      .read_directory = faulty_read_directory,
                       .random = faulty_random,
                       .monotonic_ns = faulty_monotonic_ns};
 }

@@ -1,0 +1,188 @@
+/* check, tree, audit, explain, report of a crate, and the older spelling without a command. */
+#include "crate.h"
+#include "print.h"
+
+/* --- findings --- */
+
+static cg_message_format message_format(const cli_args *args)
+{
+    static const char *const words[] = {
+#define X(name, word) word,
+        CG_MESSAGE_FORMATS(X)
+#undef X
+    };
+
+    for (cg_message_format i = 0;
+         args_has(args, OPTION_MESSAGE_FORMAT) && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i], args->value[OPTION_MESSAGE_FORMAT]) == 0)
+            return i;
+    }
+    return CG_MESSAGE_HUMAN;
+}
+
+/* The findings where the document does not go; that nobody listens there is no failure. */
+static cg_code tell_findings(crate_work *self)
+{
+    cg_code code;
+
+    progress_erase(&self->work.progress);
+    code = cg_write_findings(self->scan, message_format(self->work.args), self->work.io->err,
+                             &self->work.err);
+    return code == CG_OUTPUT || code == CG_CLOSED ? CG_OK : code;
+}
+
+/* --- check --- */
+
+int run_check(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    cg_message_format kind = message_format(args);
+    cg_format text;
+    cg_sink sink;
+    crate_work self;
+    int status = crate_start(&self, io, env, args, args->argument);
+    cg_code code;
+
+    if (status != 0)
+        return status;
+    sink = (cg_sink){&self.work, work_write};
+    if (args_has(args, OPTION_FORMAT)) {
+        code = crate_write_model(&self);
+        if (code == CG_OK)
+            code = tell_findings(&self);
+    } else {
+        code = cg_write_findings(self.scan, kind, sink, &self.work.err);
+        text = self.work.format;
+        text.kind = CG_FORMAT_TEXT;
+        if (code == CG_OK && self.checkpoint != NULL && kind == CG_MESSAGE_HUMAN)
+            code = cg_write_checkpoint(self.scan, &text, sink, &self.work.err);
+    }
+    return crate_end(&self, code, CG_STRICT_SOURCE);
+}
+
+/* --- tree --- */
+
+int run_tree(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    crate_work self;
+    int status = crate_start(&self, io, env, args, args->argument);
+    cg_code code;
+
+    if (status != 0)
+        return status;
+    code = cg_write_tree(self.scan, args->value[OPTION_COMPONENT], &self.work.format,
+                         (cg_sink){&self.work, work_write}, &self.work.err);
+    return crate_end(&self, code, CG_STRICT_NONE);
+}
+
+/* --- audit --- */
+
+static int audit(crate_work *self, const char *directory)
+{
+    cg_code code = cg_audit(self->scan, directory, &self->work.err);
+    int status;
+
+    if (code != CG_OK) {
+        /* Of the files, not of standard output. */
+        progress_erase(&self->work.progress);
+        if (self->work.err.code != CG_OK) {
+            work_print_error(self->work.io, &self->work.err);
+            status = cg_code_exit_status(code);
+        } else {
+            status = work_tell(&self->work, code);
+        }
+        cg_scan_free(self->scan);
+        return status;
+    }
+    if (self->checkpoint != NULL)
+        code = cg_write_checkpoint(self->scan, &self->work.format,
+                                   (cg_sink){&self->work, work_write}, &self->work.err);
+    return crate_end(self, code, CG_STRICT_NONE);
+}
+
+int run_audit(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    crate_work self;
+    int status = crate_start(&self, io, env, args, args->second);
+
+    return status != 0 ? status : audit(&self, args->argument);
+}
+
+/* --- report --- */
+
+int run_report_crate(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    crate_work self;
+    int status = crate_start(&self, io, env, args, args->argument);
+    cg_code code;
+
+    if (status != 0)
+        return status;
+    code = crate_write_model(&self);
+    if (code == CG_OK && args_has(args, OPTION_MESSAGE_FORMAT))
+        code = tell_findings(&self);
+    return crate_end(&self, code, CG_STRICT_NONE);
+}
+
+/* --- summary and overview --- */
+
+int run_summary_crate(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    crate_work self;
+    cg_sink sink;
+    int status = crate_start(&self, io, env, args, args->argument);
+    cg_scan_query query;
+    cg_code code;
+
+    if (status != 0)
+        return status;
+    memset(&query, 0, sizeof query);
+    query.size = sizeof query;
+    query.kind = "summary";
+    sink = (cg_sink){&self.work, work_write};
+    if (self.work.format.kind == CG_FORMAT_TEXT)
+        code = cg_write_model(self.scan, &self.work.format, sink, &self.work.err);
+    else
+        code = cg_write_scan_query(self.scan, &query, &self.work.format, sink, &self.work.err);
+    return crate_end(&self, code, CG_STRICT_NONE);
+}
+
+/* --- explain --- */
+
+int run_explain(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    int status = crate_check_format(io, args, true);
+    work self;
+    cg_code code;
+
+    if (status != 0)
+        return status;
+    work_start(&self, io, env, args);
+    code = cg_write_explanation(&self.env, args->argument, &self.format,
+                                (cg_sink){&self, work_write}, &self.err);
+    return work_tell(&self, work_finish(&self, code));
+}
+
+/* --- without a command --- */
+
+int run_scan(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    const char *kind = args->value[OPTION_QUERY];
+    crate_work self;
+    int status;
+    cg_code code;
+
+    if (kind != NULL && !cg_scan_query_exists(kind))
+        return args_usage(io, args, "unknown kind `%s`; kinds for a crate: %s",
+                          print_safe_word(kind).at, print_list_of(cg_scan_query_words()).at);
+    if (kind != NULL)
+        return crate_query(io, env, args, kind, args->argument);
+    status = crate_start(&self, io, env, args, args->argument);
+    if (status != 0)
+        return status;
+    if (args_has(args, OPTION_AUDIT_DIR))
+        return audit(&self, args->value[OPTION_AUDIT_DIR]);
+    code = crate_write_model(&self);
+    if (code == CG_OK && args_has(args, OPTION_DIAGNOSTICS))
+        code = tell_findings(&self);
+    return crate_end(&self, code, CG_STRICT_NONE);
+}

@@ -1,0 +1,185 @@
+/*
+ * scan - what the source of a Candle crate says: components, parameters, findings.
+ *
+ *   cg_scan_request request = { .size = sizeof request, .path = "path/to/crate" };
+ *   cg_scan *scan = NULL;
+ *   if (cg_scan_open(&env, &request, &scan, &err) != CG_OK) ... err.text ...
+ *   cg_scan_checkpoint(scan, "model.safetensors", NULL, NULL, &err);    optional
+ *   cg_write_tree(scan, NULL, &format, sink, &err);
+ *   cg_scan_free(scan);
+ *
+ * Files are read, nothing is run: no build script, no macro, no compiler, and no cargo unless the
+ * request asks for it. What is missing (a lock file, sources of a dependency) is a finding, not a
+ * failure.
+ *
+ * Ownership, threads and errors are those of candlegraph.h; a scan is used by one thread at a time,
+ * and `env` must outlive it.
+ */
+#ifndef CANDLEGRAPH_SCAN_H
+#define CANDLEGRAPH_SCAN_H
+
+#include "candlegraph/candlegraph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cg_scan cg_scan;
+
+typedef struct cg_scan_request {
+    uint32_t size;               /* sizeof(cg_scan_request) of the caller */
+    const char *path;            /* a directory, a Cargo.toml, or a file in a crate; NULL: "." */
+    const char *package;         /* member of a workspace; NULL: the one at the path */
+    const char *target;          /* triple; NULL: the host's */
+    const char *cargo_target;    /* name of a target; NULL: the library, else the first binary */
+    const char *root;            /* only this component; NULL: all */
+    const char *const *features; /* each may hold several names, separated by commas */
+    size_t feature_count;
+    const char *const *sources; /* NAME=DIR: where a dependency's sources lie */
+    size_t source_count;
+    bool has_all_features, has_no_default_features;
+    bool asks_cargo;   /* run `cargo metadata` and `rustc --print cfg`, offline and locked */
+    bool is_heuristic; /* also guesses from names: stages, artifacts, call order */
+    const char *cache_directory; /* keep and use results there; NULL: no cache */
+    const char *checkpoint; /* will be compared: its headers are read first, so that a file that
+                               is refused costs no scan; NULL: none */
+    bool is_structure; /* components, modules, parameters and functions only: not what functions
+                          compute, and no findings about that */
+} cg_scan_request;
+
+/*
+ * Read the crate. Comments `// candle-graph: allow(CODE) REASON` and the levels of
+ * candle-graph.toml beside the manifest, or of [package.metadata.candle-graph], have been applied
+ * to the findings.
+ * CG_NOT_FOUND, CG_INPUT, CG_LIMIT, CG_NOMEM, CG_INTERRUPTED. A cache that cannot be used or
+ * written is no failure.
+ */
+CG_API cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan **ret,
+                            cg_err *reterr) CG_MUST;
+CG_API void cg_scan_free(cg_scan *scan);
+
+/*
+ * Compare a checkpoint (a .safetensors file, an index of shards, a directory with one of them) with
+ * the parameters below `root` of `component`; NULL: the first root, every component that is
+ * not part of another. Only headers are read. Later documents have its shapes and dtypes, and
+ * findings for what does not fit. At most once for a scan.
+ */
+CG_API cg_code cg_scan_checkpoint(cg_scan *scan, const char *path, const char *root,
+                                  const char *component, cg_err *reterr) CG_MUST;
+
+typedef struct cg_scan_facts {
+    uint32_t size; /* set by the caller */
+    uint64_t component_count, parameter_count, module_count, function_count;
+    uint64_t error_count, warning_count, information_count;
+    uint64_t missing_count, unclaimed_count; /* with a checkpoint */
+    bool has_checkpoint, is_from_cache;
+    cg_str analysis_id, package, version;
+} cg_scan_facts;
+CG_API void cg_scan_facts_of(const cg_scan *scan, cg_scan_facts *ret);
+
+/* ---- documents -------------------------------------------------------- */
+
+/* candle-graph/model/1; as text a summary. */
+CG_API cg_code cg_write_model(const cg_scan *scan, const cg_format *format, cg_sink sink,
+                              cg_err *reterr) CG_MUST;
+
+/*
+ * One offline HTML page of the model, with what a checkpoint added, as candle-graph/viewer/1 in a
+ * frame that shows it. CG_PLANNED without the viewer (cg_page_is_built).
+ */
+CG_API cg_code cg_write_model_page(const cg_scan *scan, cg_sink sink, cg_err *reterr) CG_MUST;
+/* The same of a document that cg_write_model wrote, at `path`. CG_INPUT when it is none. */
+CG_API cg_code cg_write_model_file_page(const cg_env *env, const char *path, cg_sink sink,
+                                        cg_err *reterr) CG_MUST;
+
+typedef struct cg_scan_query {
+    uint32_t size;      /* sizeof(cg_scan_query) of the caller */
+    const char *kind;   /* `parameters`, `graph-train`; `-` and `_` are equal */
+    const char *select; /* NULL: all */
+    const char *to;     /* other end of a path */
+    bool has_limit;     /* else 100 rows */
+    uint64_t limit, offset;
+    bool is_brief; /* text: a line for each item, with its id */
+} cg_scan_query;
+
+/* Is it a kind of question to a crate? And all of them, separated by blanks. */
+CG_API bool cg_scan_query_exists(const char *kind);
+CG_API const char *cg_scan_query_words(void);
+/* candle-graph/query/1 */
+CG_API cg_code cg_write_scan_query(const cg_scan *scan, const cg_scan_query *query,
+                                   const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
+/* candle-graph/tree/1: modules with parameters and bytes; component NULL: all at the top. */
+CG_API cg_code cg_write_tree(const cg_scan *scan, const char *component, const cg_format *format,
+                             cg_sink sink, cg_err *reterr) CG_MUST;
+/* candle-graph/checkpoint report of the last cg_scan_checkpoint. CG_USAGE without one. */
+CG_API cg_code cg_write_checkpoint(const cg_scan *scan, const cg_format *format, cg_sink sink,
+                                   cg_err *reterr) CG_MUST;
+/* candle-graph/key-map/1: model key -> key of the file, of every rename that is settled. */
+CG_API cg_code cg_write_key_map(const cg_scan *scan, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* Forms of the list of findings, by the words of --message-format. */
+#define CG_MESSAGE_FORMATS(X)                                                                      \
+    X(HUMAN, "human")                                                                              \
+    X(SHORT, "short")                                                                              \
+    X(JSON, "json")                                                                                \
+    X(CARGO_JSON, "cargo-json")                                                                    \
+    X(SARIF, "sarif")                                                                              \
+    X(GITHUB, "github")
+typedef uint32_t cg_message_format;
+enum {
+#define CG_ROW_(name, word) CG_MESSAGE_##name,
+    CG_MESSAGE_FORMATS(CG_ROW_)
+#undef CG_ROW_
+};
+CG_API cg_code cg_write_findings(const cg_scan *scan, cg_message_format kind, cg_sink sink,
+                                 cg_err *reterr) CG_MUST;
+
+/* What a code of a finding means; CODE NULL: the list of codes. CG_NOT_FOUND. */
+CG_API cg_code cg_write_explanation(const cg_env *env, const char *code, const cg_format *format,
+                                    cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* ---- gates ------------------------------------------------------------ */
+
+typedef uint32_t cg_strictness;
+enum {
+    CG_STRICT_NONE = 0,   /* only denied rules */
+    CG_STRICT_SOURCE = 1, /* and errors in the source, not those of a checkpoint */
+    CG_STRICT_ALL = 2
+};
+
+/*
+ * CG_GATE when a proven finding is an error (as `strictness` says) or of a denied rule. `deny`:
+ * words as `--deny` takes them. `warn` is called with each word that names no rule; NULL: nobody
+ * is told.
+ */
+CG_API cg_code cg_scan_gate(const cg_scan *scan, cg_strictness strictness, const char *const *deny,
+                            size_t deny_count, void (*warn)(void *context, cg_str word),
+                            void *context, cg_err *reterr) CG_MUST;
+
+typedef uint32_t cg_baseline_kind;
+enum { CG_BASELINE_FINGERPRINT = 0, CG_BASELINE_READABLE = 1 };
+
+CG_API cg_code cg_write_baseline(const cg_scan *scan, cg_baseline_kind kind, cg_sink sink,
+                                 cg_err *reterr) CG_MUST;
+/* Compare with the baseline at `path`; what differs goes to `sink`. CG_GATE when something does. */
+CG_API cg_code cg_scan_baseline(const cg_scan *scan, const char *path, cg_sink sink,
+                                cg_err *reterr) CG_MUST;
+
+/*
+ * May an output be written to `path`? CG_OUTPUT_REFUSED when it is the crate's manifest, lock file
+ * or checkpoint, or would lie among its own sources.
+ */
+CG_API cg_code cg_scan_guard(const cg_scan *scan, const char *path, cg_err *reterr) CG_MUST;
+
+/*
+ * Write the audit into `directory`, which is made if need be: summary, doctor, model-improvement,
+ * findings, model-ir, with the viewer model.html, and with a checkpoint checkpoint.json. Each file
+ * appears whole or not at all. CG_OUTPUT_REFUSED inside a bundle or the crate's own sources.
+ */
+CG_API cg_code cg_audit(const cg_scan *scan, const char *directory, cg_err *reterr) CG_MUST;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,529 @@
+/* A crate: opening it, and its documents. */
+#include "api/scan.h"
+
+#include "api/caller.h"
+#include "model/baseline.h"
+#include "model/cargo_lines.h"
+#include "model/explain.h"
+#include "model/findings_out.h"
+#include "model/gate.h"
+#include "model/query.h"
+#include "model/sarif.h"
+#include "model/text_answer.h"
+#include "model/text_model.h"
+
+#include <string.h>
+
+/* --- open --- */
+
+/* The caller's words, which stay only for the call. */
+static bool copy_word(arena *mem, const char *from, cg_str *ret)
+{
+    return arena_text(mem, str_from(from), ret);
+}
+
+static bool copy_words(arena *mem, const char *const *from, size_t count, cargo_strs *ret)
+{
+    cg_str *words = arena_take(mem, (count + 1) * sizeof *words);
+
+    for (size_t i = 0; words != NULL && i < count; i++) {
+        if (!copy_word(mem, from[i], &words[i]))
+            return false;
+    }
+    *ret = (cargo_strs){words, count};
+    return words != NULL;
+}
+
+static cg_code take_request(cg_scan *self, const cg_scan_request *request, cg_err *reterr)
+{
+    scan_options *options = &self->options;
+    arena *mem = &self->mem;
+
+    if (request->size < offsetof(cg_scan_request, path) + sizeof request->path)
+        return cg_fail(reterr, PROBLEM_USAGE, "a request begins with its size and has a path");
+    options->is_heuristic = request->is_heuristic;
+    options->is_structure = request->is_structure;
+    options->cargo.is_all_features = request->has_all_features;
+    options->cargo.is_no_default_features = request->has_no_default_features;
+    options->cargo.is_asking = request->asks_cargo;
+    if (!copy_word(mem, request->path != NULL ? request->path : ".", &self->path) ||
+        !copy_word(mem, request->package, &options->cargo.package) ||
+        !copy_word(mem, request->target, &options->cargo.target) ||
+        !copy_word(mem, request->cargo_target, &options->cargo.cargo_target) ||
+        !copy_word(mem, request->root, &options->root) ||
+        !copy_words(mem, request->features, request->feature_count, &options->cargo.features) ||
+        !copy_words(mem, request->sources, request->source_count, &options->cargo.sources))
+        return err_nomem(reterr);
+    return CG_OK;
+}
+
+cg_code scan_open_header(cg_scan *self, const char *path, cg_err *reterr)
+{
+    if (self->has_header && str_equal(self->checkpoint_path, str_from(path)))
+        return CG_OK;
+    if (self->has_header)
+        safetensors_free(&self->header);
+    self->has_header = false;
+    if (!copy_word(&self->mem, path, &self->checkpoint_path))
+        return err_nomem(reterr);
+    CG_TRY(safetensors_open(self->env, &self->heap, self->checkpoint_path, &self->header, reterr));
+    self->has_header = true;
+    return CG_OK;
+}
+
+static cg_code read_program(cg_scan *self, cg_err *reterr)
+{
+    scan_options options = self->options;
+    cg_code code;
+
+    options.graph = self->cache.graph; /* read already when there is a cache */
+    code = scan_open(self->env, self->path, &options, &self->of, reterr);
+    return code == CG_NOMEM ? err_nomem(reterr) : code;
+}
+
+cg_code scan_program_of(cg_scan *self, cg_err *reterr)
+{
+    return self->of != NULL ? CG_OK : read_program(self, reterr);
+}
+
+static cg_code open_scan(cg_scan *self, const cg_scan_request *request, cg_err *reterr)
+{
+    cache_place *cache = &self->cache;
+
+    CG_TRY(take_request(self, request, reterr));
+    if (request->checkpoint != NULL)
+        CG_TRY(scan_open_header(self, request->checkpoint, reterr));
+    if (request->cache_directory != NULL) {
+        CG_TRY(cache_find(self->env, &self->heap, &self->mem, str_from(request->cache_directory),
+                          self->path, &self->options, cache, reterr));
+        CG_TRY(cache_read(cache, &self->stored, &self->is_from_cache, reterr));
+        self->document = &self->stored;
+        if (self->is_from_cache)
+            return CG_OK;
+    }
+    CG_TRY(read_program(self, reterr));
+    self->document = scan_document(self->of);
+    CG_TRY(scan_allow(self, false, reterr));
+    if (request->cache_directory != NULL)
+        return cache_write(cache, self->of, self->document, reterr);
+    return CG_OK;
+}
+
+cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan **ret,
+                     cg_err *reterr)
+{
+    cg_scan_request wanted;
+    heap start;
+    cg_scan *self;
+    cg_code code;
+
+    caller_read(&wanted, sizeof wanted, request);
+    heap_init(&start, env);
+    self = heap_resize(&start, NULL, 0, sizeof *self);
+    if (self == NULL)
+        return err_nomem(reterr);
+    memset(self, 0, sizeof *self);
+    self->heap = start;
+    self->env = env;
+    arena_init(&self->mem, &self->heap);
+    code = open_scan(self, &wanted, reterr);
+    if (code != CG_OK) {
+        cg_scan_free(self);
+        return code == CG_NOMEM ? err_nomem(reterr) : code;
+    }
+    *ret = self;
+    return CG_OK;
+}
+
+void cg_scan_free(cg_scan *self)
+{
+    heap last;
+
+    if (self == NULL)
+        return;
+    if (self->is_from_cache)
+        model_free(&self->stored);
+    scan_free(self->of);
+    cache_end(&self->cache);
+    if (self->has_header)
+        safetensors_free(&self->header);
+    arena_free(&self->mem);
+    last = self->heap;
+    heap_resize(&last, self, sizeof *self, 0);
+}
+
+/* --- facts --- */
+
+void cg_scan_facts_of(const cg_scan *self, cg_scan_facts *ret)
+{
+    const model_doc *doc = &self->document->doc;
+    const model_cargo *cargo = doc->cargo;
+    const doc_checkpoint *checkpoint = &self->checkpoint;
+    cg_scan_facts facts = {
+        .component_count = doc->components.count,
+        .parameter_count = doc->parameters.count,
+        .module_count = doc->modules.count,
+        .function_count = doc->functions.count,
+        .has_checkpoint = self->has_checkpoint,
+        .is_from_cache = self->is_from_cache,
+        .analysis_id = doc->analysis_id,
+    };
+    size_t size = ret->size < sizeof facts ? ret->size : sizeof facts;
+
+    if (cargo != NULL) {
+        facts.package = cargo->package_name;
+        facts.version = cargo->package_version;
+    }
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        switch (MODEL_AT(doc->findings, model_finding, i)->severity) {
+        case MODEL_FINDING_SEVERITY_ERROR: facts.error_count++; break;
+        case MODEL_FINDING_SEVERITY_WARNING: facts.warning_count++; break;
+        default: facts.information_count++; break;
+        }
+    }
+    if (self->has_checkpoint) {
+        facts.missing_count =
+            checkpoint->missing_certain.count + checkpoint->missing_conditional.count;
+        facts.unclaimed_count = checkpoint->unclaimed.count;
+    }
+    facts.size = (uint32_t)size;
+    memcpy(ret, &facts, size);
+}
+
+/* --- writing --- */
+
+/* Writers draw from a heap of their own, so that a scan that is only read stays as it is. */
+typedef struct writing {
+    heap heap;
+    arena mem;
+    buf text;
+    cg_sink sink;
+} writing;
+
+static void begin(writing *self, const cg_env *env, cg_sink sink)
+{
+    heap_init(&self->heap, env);
+    arena_init(&self->mem, &self->heap);
+    buf_init(&self->text, &self->heap, SIZE_MAX / 2);
+    self->sink = sink;
+}
+
+static cg_code end(writing *self, cg_code code, cg_err *reterr)
+{
+    if (code == CG_OK && self->text.failed)
+        code = err_nomem(reterr);
+    if (code == CG_OK && self->text.len > 0)
+        code = self->sink.write(self->sink.context, self->text.at, self->text.len);
+    buf_free(&self->text);
+    arena_free(&self->mem);
+    return code;
+}
+
+/* One pretty JSON document through `write`. */
+static cg_code write_json(writing *self, void (*write)(const void *from, jsonw *out),
+                          const void *from, cg_err *reterr)
+{
+    jsonw out;
+    cg_code code = jw_init(&out, &self->heap, self->sink, true, false);
+
+    if (code != CG_OK)
+        return err_nomem(reterr);
+    write(from, &out);
+    return jw_finish(&out, reterr);
+}
+
+static void emit_model(const void *from, jsonw *out)
+{
+    model_write(from, out);
+}
+
+cg_code cg_write_model(const cg_scan *self, const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    const model_doc *doc = &self->document->doc;
+    text_style style;
+    writing to;
+
+    begin(&to, self->env, sink);
+    if (!caller_wants_text(format, &style))
+        return end(&to, write_json(&to, emit_model, doc, reterr), reterr);
+    text_model_summary(doc, &to.text);
+    return end(&to, CG_OK, reterr);
+}
+
+/* --- questions --- */
+
+bool cg_scan_query_exists(const char *kind)
+{
+    return kind != NULL && query_kind(str_from(kind)) >= 0;
+}
+
+const char *cg_scan_query_words(void)
+{
+#define X(name, word, aliases, select, is_sorted, item) word " "
+    static const char words[] = STATIC_QUERIES(X);
+#undef X
+
+    return words;
+}
+
+static void emit_answer(const void *from, jsonw *out)
+{
+    /* Items are made while they are written, with room of the answer. */
+    query_write((model_answer *)(uintptr_t)from, out);
+}
+
+static cg_code ask_model(const cg_scan *self, const model_request *request, bool is_brief,
+                         const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    model_answer answer;
+    text_style style;
+    writing to;
+    cg_code code;
+
+    begin(&to, self->env, sink);
+    code = query_open(&answer, &to.heap, self->document, request, reterr);
+    if (code != CG_OK)
+        return end(&to, code, reterr);
+    if (caller_wants_text(format, &style) && is_brief)
+        query_text(&answer, &to.text);
+    else if (caller_wants_text(format, &style))
+        answer_text(&answer, &(answer_style){style.width, (size_t)style.rows}, &to.text);
+    else
+        code = write_json(&to, emit_answer, &answer, reterr);
+    query_close(&answer);
+    return end(&to, code, reterr);
+}
+
+cg_code cg_write_scan_query(const cg_scan *self, const cg_scan_query *query,
+                            const cg_format *format, cg_sink sink, cg_err *reterr)
+{
+    model_request request = MODEL_REQUEST;
+    cg_scan_query asked;
+    int kind;
+
+    caller_read(&asked, sizeof asked, query);
+    if (asked.kind == NULL)
+        return cg_fail(reterr, PROBLEM_USAGE, "a query begins with its size and has a kind");
+    kind = query_kind(str_from(asked.kind));
+    if (kind < 0)
+        return cg_fail(reterr, PROBLEM_USAGE, "query kind `%.*s` does not exist",
+                       ERR_STR(str_from(asked.kind)));
+    request.kind = (enum ask_kind)kind;
+    request.select = str_from(asked.select);
+    request.to = str_from(asked.to);
+    request.offset = asked.offset;
+    if (asked.has_limit) {
+        request.limit = asked.limit;
+        request.is_limit_given = true;
+    }
+    return ask_model(self, &request, asked.is_brief, format, sink, reterr);
+}
+
+/* --- tree --- */
+
+static void emit_tree(const void *from, jsonw *out)
+{
+    tree_json(from, out);
+}
+
+cg_code cg_write_tree(const cg_scan *self, const char *component, const cg_format *format,
+                      cg_sink sink, cg_err *reterr)
+{
+    tree_options options = {.component = str_from(component),
+                            .matches = self->matches,
+                            .match_count = self->match_count};
+    text_style style;
+    tree made;
+    writing to;
+    cg_code code;
+
+    begin(&to, self->env, sink);
+    code = module_tree_make(&to.mem, &to.heap, &self->document->doc, &options, &made, reterr);
+    if (code != CG_OK)
+        return end(&to, code, reterr);
+    if (caller_wants_text(format, &style))
+        tree_text(&made, &options, &to.text);
+    else
+        code = write_json(&to, emit_tree, &made, reterr);
+    return end(&to, code, reterr);
+}
+
+/* --- findings --- */
+
+static void emit_findings(const void *from, jsonw *out)
+{
+    findings_json(from, out);
+}
+
+static size_t count_errors(const model_doc *doc)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        const model_finding *finding = MODEL_AT(doc->findings, model_finding, i);
+
+        count += finding->severity == MODEL_FINDING_SEVERITY_ERROR &&
+                 finding->confidence == MODEL_CONFIDENCE_PROVEN;
+    }
+    return count;
+}
+
+static cg_code write_sarif(writing *to, const findings_view *view, cg_err *reterr)
+{
+    jsonw out;
+    cg_code code;
+    cg_code last;
+
+    if (jw_init(&out, &to->heap, to->sink, true, false) != CG_OK)
+        return err_nomem(reterr);
+    code = sarif_write(view, &to->mem, &out, reterr);
+    last = jw_finish(&out, reterr);
+    return code != CG_OK ? code : last;
+}
+
+cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink sink, cg_err *reterr)
+{
+    const model_doc *doc = &self->document->doc;
+    findings_view view;
+    writing to;
+    cg_code code = CG_OK;
+
+    begin(&to, self->env, sink);
+    if (!findings_order(&to.mem, doc, &view))
+        return end(&to, err_nomem(reterr), reterr);
+    switch (kind) {
+    case CG_MESSAGE_HUMAN: findings_human(&view, &to.text); break;
+    case CG_MESSAGE_SHORT: findings_short(&view, &to.text); break;
+    case CG_MESSAGE_GITHUB: findings_github(&view, &to.text); break;
+    case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;
+    case CG_MESSAGE_SARIF: code = write_sarif(&to, &view, reterr); break;
+    case CG_MESSAGE_CARGO_JSON:
+        code = cargo_lines_write(&view, NULL, count_errors(doc) == 0, &to.heap, sink, reterr);
+        break;
+    default:
+        code = cg_fail(reterr, PROBLEM_USAGE, "message format %u does not exist", (unsigned)kind);
+    }
+    return end(&to, code, reterr);
+}
+
+static void emit_rule(const void *from, jsonw *out)
+{
+    explain_json(from, out);
+}
+
+static void emit_rules(const void *from, jsonw *out)
+{
+    (void)from;
+    jw_array(out);
+    for (size_t i = 0; i < RULE_CODE_COUNT; i++)
+        explain_json(&rules[i], out);
+    jw_end(out);
+}
+
+cg_code cg_write_explanation(const cg_env *env, const char *code, const cg_format *format,
+                             cg_sink sink, cg_err *reterr)
+{
+    const rule_row *row = NULL;
+    text_style style;
+    writing to;
+    bool is_text = caller_wants_text(format, &style);
+
+    if (code != NULL) {
+        row = rule_find(str_trim(str_from(code)));
+        if (row == NULL)
+            return cg_fail(reterr, PROBLEM_RULE, "no finding has the code `%.*s`",
+                           ERR_STR(str_from(code)));
+    }
+    begin(&to, env, sink);
+    if (!is_text)
+        return end(&to, write_json(&to, row != NULL ? emit_rule : emit_rules, row, reterr), reterr);
+    if (row != NULL)
+        explain_text(row, style.width, &to.text);
+    else
+        explain_list(&to.text);
+    return end(&to, CG_OK, reterr);
+}
+
+/* --- gates --- */
+
+bool scan_is_checkpoint_rule(cg_str code)
+{
+    return str_starts_with(code, CG_LIT("checkpoint-"));
+}
+
+/* Proven errors that come from a comparison with a checkpoint. */
+static size_t count_checkpoint_errors(const model_doc *doc)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        const model_finding *finding = MODEL_AT(doc->findings, model_finding, i);
+
+        count += finding->severity == MODEL_FINDING_SEVERITY_ERROR &&
+                 finding->confidence == MODEL_CONFIDENCE_PROVEN &&
+                 scan_is_checkpoint_rule(finding->rule);
+    }
+    return count;
+}
+
+cg_code cg_scan_gate(const cg_scan *self, cg_strictness strictness, const char *const *deny,
+                     size_t deny_count, void (*warn)(void *context, cg_str word), void *context,
+                     cg_err *reterr)
+{
+    const model_doc *doc = &self->document->doc;
+    gate_verdict verdict;
+    sc_strs words = {0};
+    writing to;
+    bool is_good = true;
+    cg_code code;
+
+    begin(&to, self->env, (cg_sink){0});
+    for (size_t i = 0; is_good && i < deny_count; i++)
+        is_good = gate_add_words(&to.mem, str_from(deny[i]), &words);
+    if (!is_good || !gate_judge(&to.mem, doc, words, &verdict))
+        return end(&to, err_nomem(reterr), reterr);
+    for (size_t i = 0; warn != NULL && i < verdict.unknown.count; i++)
+        warn(context, verdict.unknown.at[i]);
+    if (strictness == CG_STRICT_SOURCE)
+        verdict.proven_errors -= count_checkpoint_errors(doc);
+    code = gate_result(&verdict, strictness != CG_STRICT_NONE, reterr);
+    return end(&to, code, reterr);
+}
+
+cg_code cg_write_baseline(const cg_scan *self, cg_baseline_kind kind, cg_sink sink, cg_err *reterr)
+{
+    writing to;
+    cg_code code;
+
+    if (kind != CG_BASELINE_FINGERPRINT && kind != CG_BASELINE_READABLE)
+        return cg_fail(reterr, PROBLEM_USAGE, "kind of baseline %u does not exist", (unsigned)kind);
+    begin(&to, self->env, sink);
+    code = baseline_write(&to.heap, &self->document->doc,
+                          kind == CG_BASELINE_READABLE ? BASELINE_READABLE : BASELINE_FINGERPRINT,
+                          &to.text, reterr);
+    return end(&to, code, reterr);
+}
+
+cg_code cg_scan_baseline(const cg_scan *self, const char *path, cg_sink sink, cg_err *reterr)
+{
+    bool is_equal = true;
+    writing to;
+    buf text;
+    cg_code code;
+
+    begin(&to, self->env, sink);
+    buf_init(&text, &to.heap, (size_t)1 << 30);
+    code = os_read_whole(self->env, str_from(path), &text, reterr);
+    if (code == CG_OK)
+        code = baseline_compare(&to.heap, buf_text(&text), &self->document->doc, &is_equal,
+                                &to.text, reterr);
+    if (code != CG_OK)
+        err_in_file(reterr, str_from(path));
+    buf_free(&text);
+    code = end(&to, code, reterr);
+    if (code == CG_OK && !is_equal) {
+        code = cg_fail(reterr, PROBLEM_BASELINE_DIFFERS, "the model is not that of the baseline");
+        err_in_file(reterr, str_from(path));
+    }
+    return code;
+}

@@ -1,0 +1,50 @@
+/*
+ * scan - a crate behind its public handle: the document, and what was added to it.
+ *
+ * A scan that came from the cache has a document only; the program behind it is read when somebody
+ * needs it (scan_program_of).
+ */
+#ifndef CG_API_SCAN_H
+#define CG_API_SCAN_H
+
+#include "candlegraph/scan.h"
+#include "api/scan_cache.h"
+#include "codec/safetensors.h"
+#include "model/scan.h"
+#include "model/suppress.h"
+#include "model/tree_view.h"
+#include "schema/checkpoint_schema.h"
+
+struct cg_scan {
+    heap heap; /* of the handle and what is added */
+    arena mem;
+    const cg_env *env;
+    cg_str path;
+    scan_options options;
+    scan *of; /* NULL: from the cache, and nobody needed more */
+    model_document *document;
+    model_document stored; /* of the cache */
+    cache_place cache;     /* cleared: none */
+    bool is_from_cache;
+    cg_str checkpoint_path; /* of the header that was read; absent: none */
+    tensor_header header;
+    bool has_header;
+    bool has_checkpoint;
+    doc_checkpoint checkpoint;
+    const tree_match *matches;
+    size_t match_count;
+};
+
+/* Read the program if the document came from the cache. */
+cg_code scan_program_of(cg_scan *self, cg_err *reterr) CG_MUST;
+
+/* Read the headers of a checkpoint, unless they are those that were read last. */
+cg_code scan_open_header(cg_scan *self, const char *path, cg_err *reterr) CG_MUST;
+
+/* What the project allowed, for findings of a checkpoint or for all others. */
+cg_code scan_allow(cg_scan *self, bool is_of_checkpoint, cg_err *reterr) CG_MUST;
+
+/* The rule is one that only a comparison with a checkpoint breaks. */
+bool scan_is_checkpoint_rule(cg_str code);
+
+#endif

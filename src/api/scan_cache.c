@@ -1,0 +1,646 @@
+#include "api/scan_cache.h"
+
+#include <string.h>
+
+#include "candlegraph/version.h"
+#include "base/os_dir.h"
+#include "base/os_run.h"
+#include "base/os_stamp.h"
+#include "model/fingerprint.h"
+#include "model/rescan.h"
+#include "schema/pack.h"
+
+/* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
+#define CACHE_FORMAT  "candle-graph cache 2 " CG_VERSION_TEXT
+#define CACHE_CEILING ((size_t)4 << 30)
+#define LIST_CEILING  1000000u
+#define MOST_CHANGED  16u /* of more the crate is scanned again */
+
+/* Is this a failure that a cache must not hide? */
+static bool is_fatal(cg_code code)
+{
+    return code == CG_NOMEM || code == CG_INTERRUPTED;
+}
+
+/* Everything but memory and interruption is "no". */
+static cg_code as_answer(cg_code code, const cg_err *cause, bool *ret_is_good, cg_err *reterr)
+{
+    *ret_is_good = code == CG_OK;
+    if (!is_fatal(code))
+        return CG_OK;
+    if (reterr != NULL && reterr->code == CG_OK)
+        *reterr = *cause;
+    return code;
+}
+
+/* --- what it depends on --- */
+
+static void add_text(digest *sum, cg_str text)
+{
+    uint64_t len = text.ptr != NULL ? text.len : UINT64_MAX;
+
+    digest_add(sum, &len, sizeof len);
+    if (text.ptr != NULL)
+        digest_add(sum, text.ptr, text.len);
+}
+
+static void add_number(digest *sum, uint64_t number)
+{
+    digest_add(sum, &number, sizeof number);
+}
+
+static void add_texts(digest *sum, cargo_strs texts)
+{
+    add_number(sum, texts.count);
+    for (size_t i = 0; i < texts.count; i++)
+        add_text(sum, texts.at[i]);
+}
+
+static void add_options(digest *sum, cg_str path, const scan_options *options)
+{
+    const cargo_options *cargo = &options->cargo;
+
+    add_text(sum, CG_LIT(CACHE_FORMAT));
+    add_text(sum, CG_LIT(MODEL_SCHEMA));
+    add_text(sum, path);
+    add_text(sum, options->root);
+    add_number(sum, options->is_heuristic);
+    add_number(sum, options->is_structure);
+    add_texts(sum, cargo->features);
+    add_number(sum, cargo->is_all_features);
+    add_number(sum, cargo->is_no_default_features);
+    add_text(sum, cargo->target);
+    add_text(sum, cargo->cargo_target);
+    add_text(sum, cargo->package);
+    add_texts(sum, cargo->sources);
+    add_text(sum, cargo->cargo_home);
+    add_number(sum, cargo->is_asking);
+}
+
+static void add_package(digest *sum, const cargo_package *package)
+{
+    add_text(sum, package->name);
+    add_text(sum, package->version);
+    add_text(sum, package->edition);
+    add_text(sum, package->root);
+    add_texts(sum, package->features);
+    add_texts(sum, package->cfg.lines);
+    add_number(sum, package->target_count);
+    for (size_t i = 0; i < package->target_count; i++) {
+        add_number(sum, package->targets[i].kind);
+        add_text(sum, package->targets[i].name);
+        add_text(sum, package->targets[i].path);
+    }
+    add_number(sum, package->dependency_count);
+    for (size_t i = 0; i < package->dependency_count; i++) {
+        const cargo_dependency *dependency = &package->dependencies[i];
+
+        add_text(sum, dependency->extern_name);
+        add_text(sum, dependency->package_name);
+        add_number(sum, dependency->is_active);
+        add_number(sum, dependency->package);
+    }
+}
+
+static void add_graph(digest *sum, const cargo_graph *graph)
+{
+    add_number(sum, graph->root);
+    add_text(sum, graph->scan_root);
+    add_text(sum, graph->workspace_root);
+    add_text(sum, graph->selected_target);
+    add_text(sum, graph->target);
+    add_number(sum, graph->cfg_source);
+    add_texts(sum, graph->active_cfg);
+    for (size_t i = 0; i < graph->selected_count; i++)
+        add_number(sum, graph->selected[i]);
+    for (size_t i = 0; i < graph->packages.count; i++)
+        add_package(sum, &graph->packages.at[i]);
+    for (size_t i = 0; i < graph->diagnostics.count; i++)
+        add_text(sum, graph->diagnostics.at[i].message);
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        add_text(sum, graph->inputs.at[i].path);
+        add_number(sum, graph->inputs.at[i].is_missing);
+        digest_add(sum, graph->inputs.at[i].sum, DIGEST_BYTES);
+    }
+}
+
+static cg_code find(cache_place *self, cg_str directory, cg_str path, const scan_options *options,
+                    cg_err *reterr)
+{
+    char hex[DIGEST_HEX];
+    digest sum;
+    cg_str place;
+
+    CG_TRY(os_real_path(path, self->mem, &place, reterr));
+    CG_TRY(digest_start(&sum, reterr));
+    add_options(&sum, place, options);
+    CG_TRY(digest_finish(&sum, self->key, reterr));
+    CG_TRY(cargo_graph_open(self->env, self->heap, path, &options->cargo, &self->graph, reterr));
+    CG_TRY(digest_start(&sum, reterr));
+    add_graph(&sum, self->graph);
+    CG_TRY(digest_finish(&sum, self->cargo, reterr));
+    digest_hex(self->key, hex);
+    return arena_format(self->mem, &self->levels_file, "%.*s/candle-graph.toml",
+                        (int)self->graph->scan_root.len, self->graph->scan_root.ptr) &&
+                   arena_format(self->mem, &self->file, "%.*s/scan-%.40s", (int)directory.len,
+                                directory.ptr, hex)
+               ? CG_OK
+               : err_nomem(reterr);
+}
+
+cg_code cache_find(const cg_env *env, heap *from, arena *mem, cg_str directory, cg_str path,
+                   const scan_options *options, cache_place *ret, cg_err *reterr)
+{
+    cg_err cause = {0};
+    bool is_good;
+
+    *ret = (cache_place){.env = env,
+                         .heap = from,
+                         .mem = mem,
+                         .path = path,
+                         .options = options,
+                         .began_ns = os_wall_ns()};
+    CG_TRY(as_answer(find(ret, directory, path, options, &cause), &cause, &is_good, reterr));
+    if (!is_good)
+        ret->file = (cg_str){0};
+    return CG_OK;
+}
+
+void cache_end(cache_place *self)
+{
+    cargo_graph_free(self->graph);
+    self->graph = NULL;
+}
+
+/* --- is what was read then still there? --- */
+
+static cg_code sum_of(const void *bytes, size_t count, uint8_t ret[DIGEST_BYTES], cg_err *reterr)
+{
+    digest sum;
+
+    CG_TRY(digest_start(&sum, reterr));
+    digest_add(&sum, bytes, count);
+    return digest_finish(&sum, ret, reterr);
+}
+
+static cg_code sum_of_file(const cache_place *self, cg_str path, buf *room,
+                           uint8_t ret[DIGEST_BYTES], cg_err *reterr)
+{
+    os_file file;
+    cg_code code;
+
+    CG_TRY(os_open_read(self->env, path, &file, reterr));
+    buf_clear(room);
+    /* As whoever read it then: pipes and devices count as missing. */
+    code = file.is_regular ? os_read_to_end(&file, room, reterr) : CG_NOT_FOUND;
+    os_close(&file);
+    return code == CG_OK ? sum_of(room->at, room->len, ret, reterr) : code;
+}
+
+static cg_code sum_of_directory(const cache_place *self, cg_str path, uint8_t ret[DIGEST_BYTES],
+                                cg_err *reterr)
+{
+    arena_place mark = arena_mark(self->mem);
+    os_entries list = {0};
+    digest sum;
+    os_dir dir;
+    cg_code code;
+
+    CG_TRY(os_dir_open(self->env, path, &dir, reterr));
+    code = os_dir_list(&dir, self->heap, self->mem, LIST_CEILING, &list, reterr);
+    os_dir_close(&dir);
+    if (code == CG_OK)
+        code = digest_start(&sum, reterr);
+    if (code == CG_OK) {
+        for (size_t i = 0; i < list.count; i++) {
+            digest_add(&sum, list.at[i].name.ptr, list.at[i].name.len);
+            digest_add(&sum, "", 1);
+        }
+        code = digest_finish(&sum, ret, reterr);
+    }
+    arena_reset(self->mem, mark);
+    return code;
+}
+
+/* --- what was read, and what was kept of it --- */
+
+/* One file, directory, or what was looked for in vain. */
+typedef struct entry {
+    program_input input;
+    os_stamp stamp; /* OS_OTHER: look into it */
+} entry;
+
+typedef struct stored {
+    entry *entries; /* Cargo's files first, the project's levels last */
+    size_t entry_count;
+    rescan_base base;
+    program_text_given given[MOST_CHANGED]; /* what is not as it was */
+    size_t given_count;
+} stored;
+
+static cg_code sum_of_input(const cache_place *self, const program_input *input, buf *room,
+                            uint8_t ret[DIGEST_BYTES], cg_err *reterr)
+{
+    return input->kind == INPUT_DIRECTORY ? sum_of_directory(self, input->path, ret, reterr)
+                                          : sum_of_file(self, input->path, room, ret, reterr);
+}
+
+/* A file that is not as it was: its text of today, if a rescan could do with that. */
+static cg_code note_change(const cache_place *self, stored *from, entry *at, const buf *text,
+                           const uint8_t sum[DIGEST_BYTES], bool *ret_is_usable, cg_err *reterr)
+{
+    program_text_given *given = &from->given[from->given_count];
+    bool is_own = false;
+
+    *ret_is_usable = false;
+    for (size_t i = 0; i < from->base.file_count && !is_own; i++)
+        is_own = str_equal(from->base.files[i].path, at->input.path);
+    if (!is_own || !from->base.is_possible || from->given_count == MOST_CHANGED)
+        return CG_OK;
+    given->path = at->input.path;
+    if (!arena_text(self->mem, buf_text(text), &given->text))
+        return err_nomem(reterr);
+    from->given_count++;
+    memcpy(at->input.sum, sum, DIGEST_BYTES);
+    *ret_is_usable = true;
+    return CG_OK;
+}
+
+static cg_code check_entry(const cache_place *self, stored *from, entry *at, buf *room,
+                           bool *ret_is_usable, cg_err *reterr)
+{
+    uint8_t sum[DIGEST_BYTES] = {0};
+    cg_err cause = {0};
+    os_stamp stamp;
+    bool is_there;
+
+    *ret_is_usable = true;
+    os_stamp_of(self->env, at->input.path, &stamp);
+    if (os_stamp_equal(&stamp, &at->stamp))
+        return CG_OK;
+    CG_TRY(as_answer(sum_of_input(self, &at->input, room, sum, &cause), &cause, &is_there, reterr));
+    if (is_there == (at->input.kind != INPUT_MISSING) &&
+        memcmp(sum, at->input.sum, DIGEST_BYTES) == 0)
+        return CG_OK;
+    *ret_is_usable = false;
+    if (is_there && at->input.kind == INPUT_FILE)
+        return note_change(self, from, at, room, sum, ret_is_usable, reterr);
+    return CG_OK;
+}
+
+static cg_code check_all(const cache_place *self, stored *from, bool *ret_is_usable, cg_err *reterr)
+{
+    cg_code code = CG_OK;
+    buf room;
+
+    *ret_is_usable = true;
+    buf_init(&room, self->heap, CACHE_CEILING);
+    for (size_t i = 0; code == CG_OK && *ret_is_usable && i < from->entry_count; i++) {
+        if (!env_progress(self->env, "looking for changes", i, from->entry_count))
+            code = cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped while looking for changes");
+        else
+            code = check_entry(self, from, &from->entries[i], &room, ret_is_usable, reterr);
+    }
+    buf_free(&room);
+    return code;
+}
+
+/* --- reading --- */
+
+static bool take_sum(pack_reader *in, uint8_t ret[DIGEST_BYTES])
+{
+    for (size_t i = 0; i < DIGEST_BYTES; i += sizeof(uint64_t)) {
+        uint64_t number;
+
+        if (!pack_take_number(in, &number))
+            return false;
+        memcpy(ret + i, &number, sizeof number);
+    }
+    return true;
+}
+
+/* A list's length; every item takes at least a number. */
+static bool take_count(pack_reader *in, size_t *ret)
+{
+    uint64_t count;
+
+    if (!pack_take_number(in, &count) || count > (size_t)(in->end - in->at) / sizeof count)
+        return false;
+    *ret = (size_t)count;
+    return true;
+}
+
+static bool take_entry(pack_reader *in, entry *ret)
+{
+    uint64_t kind;
+
+    if (!pack_take_text(in, &ret->input.path) || ret->input.path.ptr == NULL ||
+        !pack_take_number(in, &kind) || kind > INPUT_DIRECTORY || !take_sum(in, ret->input.sum))
+        return false;
+    ret->input.kind = (uint8_t)kind;
+    return pack_take_number(in, &ret->stamp.kind) && pack_take_number(in, &ret->stamp.size) &&
+           pack_take_number(in, &ret->stamp.inode) && pack_take_number(in, &ret->stamp.device) &&
+           pack_take_number(in, &ret->stamp.modified_ns) &&
+           pack_take_number(in, &ret->stamp.changed_ns);
+}
+
+static bool take_base(pack_reader *in, rescan_base *ret)
+{
+    uint64_t is_possible, number;
+
+    if (!pack_take_number(in, &is_possible) || !take_count(in, &ret->file_count))
+        return false;
+    ret->is_possible = is_possible == 1;
+    ret->files = arena_zero(in->mem, (ret->file_count + 1) * sizeof *ret->files);
+    for (size_t i = 0; ret->files != NULL && i < ret->file_count; i++) {
+        rescan_file *file = &ret->files[i];
+
+        if (!pack_take_text(in, &file->path) || !pack_take_text(in, &file->shown) ||
+            !pack_take_text(in, &file->text) || !pack_take_number(in, &number) ||
+            file->path.ptr == NULL || file->shown.ptr == NULL || file->text.ptr == NULL)
+            return false;
+        file->is_always = number == 1;
+    }
+    if (!take_count(in, &ret->link_count))
+        return false;
+    ret->links = arena_take(in->mem, (ret->link_count + 1) * sizeof *ret->links);
+    for (size_t i = 0; ret->links != NULL && i < ret->link_count; i++) {
+        if (!pack_take_number(in, &number) || number >> 32 >= ret->file_count ||
+            (uint32_t)number >= ret->file_count)
+            return false;
+        ret->links[i] = (rescan_link){(uint32_t)(number >> 32), (uint32_t)number};
+    }
+    in->is_short = in->is_short || ret->files == NULL || ret->links == NULL;
+    return !in->is_short;
+}
+
+static bool take_head(const cache_place *self, pack_reader *in, stored *ret)
+{
+    uint8_t sum[DIGEST_BYTES];
+    program_input *inputs;
+    cg_str format;
+
+    if (!pack_take_text(in, &format) || !str_equal(format, CG_LIT(CACHE_FORMAT)) ||
+        !take_sum(in, sum) || memcmp(sum, self->key, DIGEST_BYTES) != 0 || !take_sum(in, sum) ||
+        memcmp(sum, self->cargo, DIGEST_BYTES) != 0 || !take_count(in, &ret->entry_count))
+        return false;
+    ret->entries = arena_zero(in->mem, (ret->entry_count + 1) * sizeof *ret->entries);
+    inputs = arena_take(in->mem, (ret->entry_count + 1) * sizeof *inputs);
+    in->is_short = ret->entries == NULL || inputs == NULL;
+    for (size_t i = 0; !in->is_short && i < ret->entry_count; i++) {
+        if (!take_entry(in, &ret->entries[i]))
+            return false;
+        inputs[i] = ret->entries[i].input;
+    }
+    if (in->is_short || ret->entry_count == 0 || !take_base(in, &ret->base))
+        return false;
+    ret->base.inputs = inputs;
+    ret->base.input_count = ret->entry_count;
+    return true;
+}
+
+/* The digest over everything that was read, as it is now. */
+static cg_code renew_fingerprint(const cache_place *self, const stored *from, model_document *ret,
+                                 cg_err *reterr)
+{
+    size_t count = from->entry_count - 1; /* the levels are no input of the scan */
+    program_input *inputs = arena_take(&ret->mem, (count + 1) * sizeof *inputs);
+    model_cargo *cargo = arena_take(&ret->mem, sizeof *cargo);
+
+    if (inputs == NULL || cargo == NULL || ret->doc.cargo == NULL)
+        return err_nomem(reterr);
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = from->entries[i].input;
+    *cargo = *(const model_cargo *)ret->doc.cargo;
+    if (!fingerprint_of(self->graph->scan_root, inputs, count, &ret->mem,
+                        &cargo->source_fingerprint))
+        return err_nomem(reterr);
+    ret->doc.cargo = cargo;
+    return CG_OK;
+}
+
+/* CG_NOT_FOUND: the crate must be scanned again. */
+static cg_code follow_changes(cache_place *self, const stored *from, model_document *ret,
+                              cg_err *reterr)
+{
+    rescan_work work = {
+        .env = self->env,
+        .heap = self->heap,
+        .path = self->path,
+        .options = *self->options,
+        .graph = self->graph,
+        .base = &from->base,
+        .changed = from->given,
+        .changed_count = from->given_count,
+    };
+    bool is_done = false;
+
+    /* What functions compute can depend on files that no function of the part leads to. */
+    if (ret->doc.cargo == NULL || !self->options->is_structure)
+        return CG_NOT_FOUND;
+    CG_TRY(rescan_run(&work, ret, &is_done, reterr));
+    if (!is_done) {
+        /* It has loaded packages in another order than a whole scan does. */
+        cargo_graph_free(self->graph);
+        self->graph = NULL;
+    }
+    return is_done ? renew_fingerprint(self, from, ret, reterr) : CG_NOT_FOUND;
+}
+
+/* The whole file, where the document will lie. */
+static cg_code read_file(const cache_place *self, arena *mem, cg_str *ret, cg_err *reterr)
+{
+    os_file file;
+    size_t len = 0, part = 1;
+    cg_code code = CG_OK;
+    char *bytes = NULL;
+
+    CG_TRY(os_open_read(self->env, self->file, &file, reterr));
+    if (!file.is_regular || file.size > CACHE_CEILING)
+        code = CG_NOT_FOUND;
+    else if ((bytes = arena_bytes(mem, (size_t)file.size + 1)) == NULL)
+        code = err_nomem(reterr);
+    while (code == CG_OK && part > 0 && len < file.size) {
+        code = os_read(&file, bytes + len, (size_t)file.size - len, &part, reterr);
+        len += part;
+    }
+    os_close(&file);
+    *ret = (cg_str){bytes, len};
+    return code;
+}
+
+static cg_code read_document(cache_place *self, model_document *ret, cg_err *reterr)
+{
+    stored from = {0};
+    bool is_usable;
+    pack_reader in;
+    cg_str bytes;
+
+    CG_TRY(read_file(self, &ret->mem, &bytes, reterr));
+    if (!pack_open(&in, &ret->mem, bytes) || !take_head(self, &in, &from))
+        return in.is_short ? err_nomem(reterr) : CG_NOT_FOUND;
+    CG_TRY(check_all(self, &from, &is_usable, reterr));
+    if (!is_usable)
+        return CG_NOT_FOUND;
+    if (!pack_take(&in, &table_model_doc, &ret->doc) || !pack_is_done(&in))
+        return in.is_short ? err_nomem(reterr) : CG_NOT_FOUND;
+    return from.given_count > 0 ? follow_changes(self, &from, ret, reterr) : CG_OK;
+}
+
+cg_code cache_read(cache_place *self, model_document *ret, bool *ret_is_there, cg_err *reterr)
+{
+    model_document made = {.heap = self->heap};
+    cg_err cause = {0};
+    cg_code code;
+
+    *ret_is_there = false;
+    if (self->file.ptr == NULL)
+        return CG_OK;
+    arena_init(&made.mem, self->heap);
+    code = read_document(self, &made, &cause);
+    if (code == CG_OK)
+        *ret = made;
+    else
+        arena_free(&made.mem);
+    return as_answer(code, &cause, ret_is_there, reterr);
+}
+
+/* --- writing --- */
+
+static void put_sum(pack_writer *out, const uint8_t sum[DIGEST_BYTES])
+{
+    for (size_t i = 0; i < DIGEST_BYTES; i += sizeof(uint64_t)) {
+        uint64_t number;
+
+        memcpy(&number, sum + i, sizeof number);
+        pack_number(out, number);
+    }
+}
+
+/*
+ * The stamp is taken after the file was read: it is worth something only if nothing has touched the
+ * file since before the scan began.
+ */
+static void put_entry(const cache_place *self, pack_writer *out, const program_input *input)
+{
+    os_stamp stamp;
+
+    os_stamp_of(self->env, input->path, &stamp);
+    if (!os_stamp_is_settled(&stamp, self->began_ns))
+        stamp = (os_stamp){.kind = OS_OTHER};
+    pack_text(out, input->path);
+    pack_number(out, input->kind);
+    put_sum(out, input->sum);
+    pack_number(out, stamp.kind);
+    pack_number(out, stamp.size);
+    pack_number(out, stamp.inode);
+    pack_number(out, stamp.device);
+    pack_number(out, stamp.modified_ns);
+    pack_number(out, stamp.changed_ns);
+}
+
+/* What was read, and the levels of the project as they are now. */
+static cg_code put_inputs(const cache_place *self, pack_writer *out, const program *code_of,
+                          bool *ret_has_levels, cg_err *reterr)
+{
+    const cargo_inputs *manifests = &code_of->cargo->inputs;
+    program_input levels = {.path = self->levels_file, .kind = INPUT_FILE};
+    cg_err cause = {0};
+    cg_code code;
+    buf room;
+
+    pack_number(out, manifests->count + code_of->inputs.count + 1);
+    for (size_t i = 0; i < manifests->count; i++) {
+        program_input input = {.path = manifests->at[i].path,
+                               .kind = manifests->at[i].is_missing ? INPUT_MISSING : INPUT_FILE};
+
+        memcpy(input.sum, manifests->at[i].sum, DIGEST_BYTES);
+        put_entry(self, out, &input);
+    }
+    for (size_t i = 0; i < code_of->inputs.count; i++)
+        put_entry(self, out, &code_of->inputs.at[i]);
+    buf_init(&room, self->heap, CACHE_CEILING);
+    code = sum_of_file(self, levels.path, &room, levels.sum, &cause);
+    buf_free(&room);
+    CG_TRY(as_answer(code, &cause, ret_has_levels, reterr));
+    if (!*ret_has_levels)
+        levels.kind = INPUT_MISSING;
+    put_entry(self, out, &levels);
+    *ret_has_levels = *ret_has_levels || code_of->cargo->metadata != TOML_NONE;
+    return CG_OK;
+}
+
+static void put_base(pack_writer *out, const rescan_base *base)
+{
+    pack_number(out, base->is_possible);
+    pack_number(out, base->file_count);
+    for (size_t i = 0; i < base->file_count; i++) {
+        pack_text(out, base->files[i].path);
+        pack_text(out, base->files[i].shown);
+        pack_text(out, base->is_possible ? base->files[i].text : CG_LIT(""));
+        pack_number(out, base->files[i].is_always);
+    }
+    pack_number(out, base->link_count);
+    for (size_t i = 0; i < base->link_count; i++)
+        pack_number(out, number_map_key(base->links[i].from, base->links[i].to));
+}
+
+static cg_code put_all(const cache_place *self, pack_writer *out, const scan *from,
+                       const model_document *document, cg_err *reterr)
+{
+    bool has_levels = false;
+    rescan_base base;
+
+    pack_text(out, CG_LIT(CACHE_FORMAT));
+    put_sum(out, self->key);
+    put_sum(out, self->cargo);
+    CG_TRY(put_inputs(self, out, scan_program(from), &has_levels, reterr));
+    CG_TRY(rescan_keep(from, self->mem, &base, reterr));
+    base.is_possible = base.is_possible && !has_levels;
+    for (size_t i = 0; i < base.file_count; i++) {
+        if (str_utf8_error(base.files[i].text) != SIZE_MAX)
+            base.is_possible = false;
+    }
+    put_base(out, &base);
+    pack_record(out, &table_model_doc, &document->doc);
+    return CG_OK;
+}
+
+static cg_code write_all(const cache_place *self, const scan *from, const model_document *document,
+                         cg_err *reterr)
+{
+    pack_writer out;
+    os_output file;
+    buf bytes;
+    cg_code code;
+
+    buf_init(&bytes, self->heap, CACHE_CEILING);
+    code = pack_begin(&out, self->heap, os_random(self->env))
+               ? put_all(self, &out, from, document, reterr)
+               : err_nomem(reterr);
+    if (code == CG_OK && !pack_end(&out, &bytes))
+        code = err_nomem(reterr);
+    pack_free(&out);
+    if (code == CG_OK)
+        code = os_output_open(self->env, self->heap, self->file, &file, reterr);
+    if (code == CG_OK) {
+        code = os_output_write(&file, bytes.at, bytes.len, reterr);
+        if (code == CG_OK)
+            code = os_output_commit(&file, reterr);
+        else
+            os_output_drop(&file);
+    }
+    buf_free(&bytes);
+    return code;
+}
+
+cg_code cache_write(const cache_place *self, const scan *from, const model_document *document,
+                    cg_err *reterr)
+{
+    cg_err cause = {0};
+    bool is_good;
+
+    if (self->file.ptr == NULL)
+        return CG_OK;
+    return as_answer(write_all(self, from, document, &cause), &cause, &is_good, reterr);
+}

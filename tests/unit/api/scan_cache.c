@@ -1,0 +1,207 @@
+/* ctest-timeout: 300 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "candlegraph/scan.h"
+#include "support/tree.h"
+
+#include <cmocka.h>
+
+#define FILES 12
+
+static tree files;
+static heap memory;
+static cg_env env = {.size = sizeof env};
+
+/* File number `n`; what stands in the body of its constructor, and behind its `forward`. */
+static void put_layer(unsigned n, const char *body, const char *behind)
+{
+    char name[64];
+    char text[2000];
+
+    (void)snprintf(name, sizeof name, "c/src/layer%u.rs", n);
+    (void)snprintf(text, sizeof text,
+                   "use candle_core::{Result, Tensor};\n"
+                   "use candle_nn::{Linear, Module, VarBuilder};\n"
+                   "pub struct Layer%u { inner: Linear, norm: crate::common::Norm }\n"
+                   "impl Layer%u {\n"
+                   "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+                   "        %s\n"
+                   "        let inner = candle_nn::linear(4, 4, vb.pp(\"inner\"))?;\n"
+                   "        let norm = crate::common::norm(4, vb.pp(\"norm\"))?;\n"
+                   "        Ok(Self { inner, norm })\n"
+                   "    }\n"
+                   "    pub fn forward(&self, xs: &Tensor) -> Result<Tensor> {\n"
+                   "        self.norm.scale(&self.inner.forward(xs)?)\n"
+                   "    }\n"
+                   "}\n"
+                   "%s\n",
+                   n, n, body, behind);
+    tree_write(&files, name, text);
+}
+
+static void put_common(const char *key)
+{
+    char text[1000];
+
+    (void)snprintf(text, sizeof text,
+                   "use candle_core::{Result, Tensor};\n"
+                   "use candle_nn::VarBuilder;\n"
+                   "pub struct Norm { weight: Tensor }\n"
+                   "pub fn norm(size: usize, vb: VarBuilder) -> Result<Norm> {\n"
+                   "    Ok(Norm { weight: vb.get(size, \"%s\")? })\n"
+                   "}\n"
+                   "impl Norm {\n"
+                   "    pub fn scale(&self, xs: &Tensor) -> Result<Tensor> {\n"
+                   "        xs.broadcast_mul(&self.weight)\n"
+                   "    }\n"
+                   "}\n",
+                   key);
+    tree_write(&files, "c/src/common.rs", text);
+}
+
+static int begin(void **state)
+{
+    char root[1000] = "pub mod common;\n";
+
+    (void)state;
+    tree_make(&files);
+    heap_init(&memory, NULL);
+    tree_write(&files, "c/Cargo.toml",
+               "[package]\nname = \"c\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"
+               "[dependencies]\ncandle-core = \"0.11\"\ncandle-nn = \"0.11\"\n");
+    for (unsigned n = 0; n < FILES; n++) {
+        size_t len = strlen(root);
+
+        put_layer(n, "", "");
+        (void)snprintf(root + len, sizeof root - len, "pub mod layer%u;\n", n);
+    }
+    tree_write(&files, "c/src/lib.rs", root);
+    put_common("weight");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tree_remove(&files);
+    return memory.used_bytes != 0 ? -1 : 0;
+}
+
+static cg_code add(void *context, const char *bytes, size_t count)
+{
+    buf_add(context, (cg_str){bytes, count});
+    return CG_OK;
+}
+
+/* The document, and whether it came from the cache. */
+static bool scan_into(bool is_cached, buf *ret)
+{
+    cg_scan_facts facts = {.size = sizeof facts};
+    cg_scan_request request = {.size = sizeof request};
+    cg_format format = {.size = sizeof format, .kind = CG_FORMAT_JSON};
+    char path[1200], cache[1200];
+    cg_scan *scan = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/c", files.root);
+    (void)snprintf(cache, sizeof cache, "%s/cache", files.root);
+    request.path = path;
+    request.is_structure = true; /* what a rescan is done for */
+    request.cache_directory = is_cached ? cache : NULL;
+    assert_int_equal(cg_scan_open(&env, &request, &scan, NULL), CG_OK);
+    cg_scan_facts_of(scan, &facts);
+    buf_init(ret, &memory, SIZE_MAX / 2);
+    assert_int_equal(cg_write_model(scan, &format, (cg_sink){ret, add}, NULL), CG_OK);
+    cg_scan_free(scan);
+    return facts.is_from_cache;
+}
+
+/* Is the document the one without a cache, and did it come from there? */
+static bool is_followed(void)
+{
+    buf warm, cold;
+    bool is_from_cache = scan_into(true, &warm);
+
+    (void)scan_into(false, &cold);
+    assert_true(str_equal(buf_text(&warm), buf_text(&cold)));
+    buf_free(&warm);
+    buf_free(&cold);
+    return is_from_cache;
+}
+
+static void a_changed_body_is_followed(void **state)
+{
+    (void)state;
+    assert_false(is_followed());
+    put_layer(3, "let _more = vb.get((2, 3), \"more\")?;", "");
+    assert_true(is_followed());
+    put_layer(3, "// nothing", "");
+    assert_true(is_followed());
+    put_layer(3, "let _unused = vb.pp(\"nowhere\");\n\n\n", "");
+    assert_true(is_followed());
+    put_layer(4, "let _more = vb.get(5, \"more\")?;", "");
+    assert_true(is_followed());
+    put_layer(3, "", "");
+    put_layer(4, "", "");
+    assert_true(is_followed());
+}
+
+static void a_file_that_everybody_uses_means_a_whole_scan(void **state)
+{
+    (void)state;
+    assert_false(is_followed());
+    put_common("scale");
+    assert_false(is_followed());
+    assert_true(is_followed());
+}
+
+static void more_than_bodies_means_a_whole_scan(void **state)
+{
+    static const char *const behinds[] = {
+        "pub fn added() {}",
+        "pub const N: usize = 3;",
+        "impl Layer5 { pub fn more(&self) -> usize { 1 } }",
+        "#[cfg(test)] mod tests {}",
+        "fn broken( {",
+        "",
+    };
+
+    (void)state;
+    assert_false(is_followed());
+    for (size_t i = 0; i < sizeof behinds / sizeof behinds[0]; i++) {
+        put_layer(5, "", behinds[i]);
+        assert_false(is_followed());
+    }
+    assert_true(is_followed());
+    put_layer(5, "fn inside() {}", "");
+    assert_false(is_followed());
+    put_layer(5, "let _a = vb.get(1, \"a\")?; // candle-graph: allow(builder-unused)", "");
+    assert_false(is_followed());
+}
+
+/* A name that a body did not use before leads to a file that is not of the part. */
+static void a_body_may_use_what_it_did_not(void **state)
+{
+    (void)state;
+    assert_false(is_followed());
+    put_layer(6, "let _other = crate::layer7::Layer7::new(vb.pp(\"other\"))?;", "");
+    assert_true(is_followed());
+    put_layer(7, "let _more = vb.get(9, \"nine\")?;", "");
+    (void)is_followed();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_changed_body_is_followed, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_means_a_whole_scan, begin, end),
+        cmocka_unit_test_setup_teardown(more_than_bodies_means_a_whole_scan, begin, end),
+        cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
