@@ -1,0 +1,294 @@
+/*
+ * scan - the structure of a crate read from its source, against a bare tree-sitter parse of the
+ * files that were read.
+ *
+ * One line per promise: `name value unit budget verdict`. Parse and scan take turns, each in a
+ * process of its own; the ratio is of the medians of CPU time, memory is the highest of the scan.
+ * Without a crate one is written: models of some layers each, as many as candle-transformers has.
+ *
+ * usage: bench_scan [CRATE] [ROUNDS]
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <tree_sitter/api.h>
+#include <unistd.h>
+
+#include "cargo/workspace.h"
+#include "model/extract.h"
+#include "model/program.h"
+
+#define MODELS      220
+#define ROUNDS      7
+#define ROUNDS_MOST 31
+
+const TSLanguage *tree_sitter_rust(void);
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "bench_scan: %s\n", what);
+    exit(1);
+}
+
+/* --- a crate --- */
+
+static const char model[] =
+    "use candle_core::{Result, Tensor};\n"
+    "use candle_nn::{embedding, layer_norm, linear, linear_no_bias, Embedding, LayerNorm, Linear,\n"
+    "    Module, VarBuilder};\n\n"
+    "#[derive(Debug, Clone)]\n"
+    "pub struct Config {\n    pub hidden_size: usize,\n    pub intermediate_size: usize,\n"
+    "    pub num_heads: usize,\n    pub num_layers: usize,\n    pub vocab_size: usize,\n"
+    "    pub use_bias: bool,\n    pub eps: f64,\n}\n\n"
+    "struct Attention {\n    q: Linear,\n    k: Linear,\n    v: Linear,\n    o: Linear,\n"
+    "    heads: usize,\n    head_dim: usize,\n}\n\n"
+    "impl Attention {\n    fn new(cfg: &Config, vb: VarBuilder) -> Result<Self> {\n"
+    "        let size = cfg.hidden_size;\n        let head_dim = size / cfg.num_heads;\n"
+    "        let make = |name: &str| {\n            if cfg.use_bias {\n"
+    "                linear(size, cfg.num_heads * head_dim, vb.pp(name))\n            } else {\n"
+    "                linear_no_bias(size, cfg.num_heads * head_dim, vb.pp(name))\n            }\n"
+    "        };\n"
+    "        Ok(Self { q: make(\"q_proj\")?, k: make(\"k_proj\")?, v: make(\"v_proj\")?,\n"
+    "            o: make(\"o_proj\")?, heads: cfg.num_heads, head_dim })\n    }\n\n"
+    "    fn forward(&self, xs: &Tensor, mask: Option<&Tensor>) -> Result<Tensor> {\n"
+    "        let (b, n, _) = xs.dims3()?;\n"
+    "        let shape = (b, n, self.heads, self.head_dim);\n"
+    "        let q = self.q.forward(xs)?.reshape(shape)?.transpose(1, 2)?.contiguous()?;\n"
+    "        let k = self.k.forward(xs)?.reshape(shape)?.transpose(1, 2)?.contiguous()?;\n"
+    "        let v = self.v.forward(xs)?.reshape(shape)?.transpose(1, 2)?.contiguous()?;\n"
+    "        let scores = (q.matmul(&k.t()?)? / (self.head_dim as f64).sqrt())?;\n"
+    "        let scores = match mask {\n            Some(mask) => scores.broadcast_add(mask)?,\n"
+    "            None => scores,\n        };\n"
+    "        let probs = candle_nn::ops::softmax_last_dim(&scores)?;\n"
+    "        let out = probs.matmul(&v)?.transpose(1, 2)?.reshape((b, n, ()))?;\n"
+    "        self.o.forward(&out)\n    }\n}\n\n"
+    "struct Block {\n    attention: Attention,\n    norm1: LayerNorm,\n    norm2: LayerNorm,\n"
+    "    up: Linear,\n    down: Linear,\n}\n\n"
+    "impl Block {\n    fn new(cfg: &Config, vb: VarBuilder) -> Result<Self> {\n"
+    "        Ok(Self {\n            attention: Attention::new(cfg, vb.pp(\"attn\"))?,\n"
+    "            norm1: layer_norm(cfg.hidden_size, cfg.eps, vb.pp(\"norm1\"))?,\n"
+    "            norm2: layer_norm(cfg.hidden_size, cfg.eps, vb.pp(\"norm2\"))?,\n"
+    "            up: linear(cfg.hidden_size, cfg.intermediate_size, vb.pp(\"mlp.up\"))?,\n"
+    "            down: linear(cfg.intermediate_size, cfg.hidden_size, vb.pp(\"mlp.down\"))?,\n"
+    "        })\n    }\n\n"
+    "    fn forward(&self, xs: &Tensor, mask: Option<&Tensor>) -> Result<Tensor> {\n"
+    "        let xs = (xs + self.attention.forward(&self.norm1.forward(xs)?, mask)?)?;\n"
+    "        let ys = self.down.forward(&self.up.forward(&self.norm2.forward(&xs)?)?.gelu()?)?;\n"
+    "        xs + ys\n    }\n}\n\n"
+    "pub struct Model {\n    tokens: Embedding,\n    blocks: Vec<Block>,\n    norm: LayerNorm,\n"
+    "    head: Linear,\n}\n\n"
+    "impl Model {\n    pub fn new(cfg: &Config, vb: VarBuilder) -> Result<Self> {\n"
+    "        let tokens = embedding(cfg.vocab_size, cfg.hidden_size, vb.pp(\"wte\"))?;\n"
+    "        let mut blocks = Vec::with_capacity(cfg.num_layers);\n"
+    "        let vb_blocks = vb.pp(\"blocks\");\n"
+    "        for i in 0..cfg.num_layers {\n"
+    "            blocks.push(Block::new(cfg, vb_blocks.pp(i))?);\n        }\n"
+    "        let norm = layer_norm(cfg.hidden_size, cfg.eps, vb.pp(\"norm\"))?;\n"
+    "        let head = linear_no_bias(cfg.hidden_size, cfg.vocab_size, vb.pp(\"head\"))?;\n"
+    "        Ok(Self { tokens, blocks, norm, head })\n    }\n\n"
+    "    pub fn forward(&self, ids: &Tensor, mask: Option<&Tensor>) -> Result<Tensor> {\n"
+    "        let mut xs = self.tokens.forward(ids)?;\n"
+    "        for block in self.blocks.iter() {\n            xs = block.forward(&xs, mask)?;\n"
+    "        }\n        self.head.forward(&self.norm.forward(&xs)?)\n    }\n}\n";
+
+static const char manifest[] =
+    "[package]\nname = \"many\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n"
+    "candle-core = \"0.11\"\ncandle-nn = \"0.11\"\n";
+
+static FILE *file_of(const char *root, const char *name)
+{
+    char path[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    file = fopen(path, "wb");
+    if (file == NULL)
+        stop("cannot write the crate");
+    return file;
+}
+
+static void write_crate(const char *root, int models)
+{
+    char name[64];
+    FILE *file, *top;
+
+    snprintf(name, sizeof name, "%s/src", root);
+    if (mkdir(root, 0700) != 0 || mkdir(name, 0700) != 0)
+        stop("cannot make the crate");
+    file = file_of(root, "Cargo.toml");
+    fputs(manifest, file);
+    fclose(file);
+    top = file_of(root, "src/lib.rs");
+    for (int i = 0; i < models; i++) {
+        fprintf(top, "pub mod m%d;\n", i);
+        snprintf(name, sizeof name, "src/m%d.rs", i);
+        file = file_of(root, name);
+        /* About as long as a model of candle-transformers. */
+        fputs(model, file);
+        for (int k = 0; models > 1 && k < 2; k++)
+            fprintf(file, "pub mod v%d {\n%s}\n", k, model);
+        fclose(file);
+    }
+    fclose(top);
+}
+
+static void remove_crate(const char *root, int models)
+{
+    char path[512];
+
+    for (int i = 0; i < models; i++) {
+        snprintf(path, sizeof path, "%s/src/m%d.rs", root, i);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/src/lib.rs", root);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/Cargo.toml", root);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/src", root);
+    rmdir(path);
+    rmdir(root);
+}
+
+/* --- the two ways to read it --- */
+
+typedef struct reading {
+    cg_env env;
+    cg_err err;
+    heap heap;
+    cargo_graph *cargo;
+    program program;
+    types *types;
+    expr_pool exprs;
+    eval *eval;
+    extraction found;
+} reading;
+
+static void load(reading *self, const char *crate)
+{
+    cargo_options options = {0};
+
+    *self = (reading){.env = {.size = sizeof self->env}};
+    heap_init(&self->heap, &self->env);
+    if (cargo_graph_open(&self->env, &self->heap, str_from(crate), &options, &self->cargo,
+                         &self->err) != CG_OK ||
+        program_load(&self->env, &self->heap, self->cargo, &self->program, &self->err) != CG_OK)
+        stop(self->err.text);
+}
+
+static void structure(reading *self, const char *crate)
+{
+    extract_options options = {0};
+
+    load(self, crate);
+    if (types_new(&self->program, &self->types, &self->err) != CG_OK)
+        stop(self->err.text);
+    expr_pool_init(&self->exprs, &self->heap);
+    if (eval_new(&self->program, self->types, &self->exprs, &self->eval, &self->err) != CG_OK ||
+        extract_run(self->eval, &options, &self->found, &self->err) != CG_OK)
+        stop(self->err.text);
+    if (self->found.components.count == 0)
+        stop("no components found");
+}
+
+static double cpu_ms(const struct rusage *of)
+{
+    return (double)(of->ru_utime.tv_sec + of->ru_stime.tv_sec) * 1e3 +
+           (double)(of->ru_utime.tv_usec + of->ru_stime.tv_usec) / 1e3;
+}
+
+/* CPU time in ms and peak in MB of a process that does it. */
+static void measure(const char *crate, bool is_scan, double *ret_ms, double *ret_mb)
+{
+    struct rusage before, after;
+    double pair[2] = {0, 0};
+    int ends[2], state = 0;
+    pid_t child;
+
+    fflush(stdout);
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        stop("cannot fork");
+    if (child == 0) {
+        reading all;
+
+        if (is_scan) {
+            getrusage(RUSAGE_SELF, &before);
+            structure(&all, crate);
+        } else {
+            TSParser *parser = ts_parser_new();
+
+            /* The same files, however they were found. */
+            structure(&all, crate);
+            if (parser == NULL || !ts_parser_set_language(parser, tree_sitter_rust()))
+                stop("cannot parse");
+            getrusage(RUSAGE_SELF, &before);
+            for (size_t i = 1; i < all.program.files.count; i++) {
+                cg_str text = all.program.files.at[i]->source.text;
+                TSTree *tree = ts_parser_parse_string(parser, NULL, text.ptr, (uint32_t)text.len);
+
+                ts_tree_delete(tree);
+            }
+        }
+        getrusage(RUSAGE_SELF, &after);
+        pair[0] = cpu_ms(&after) - cpu_ms(&before);
+        pair[1] = (double)after.ru_maxrss / 1024.0;
+        _exit(write(ends[1], pair, sizeof pair) != (ssize_t)sizeof pair);
+    }
+    close(ends[1]);
+    if (read(ends[0], pair, sizeof pair) != (ssize_t)sizeof pair ||
+        waitpid(child, &state, 0) != child || state != 0)
+        stop("a measurement failed");
+    close(ends[0]);
+    *ret_ms = pair[0];
+    *ret_mb = pair[1];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+static int row(const char *name, double figure, const char *unit, double budget)
+{
+    bool is_kept = figure <= budget;
+
+    printf("%s %.2f %s %.2f %s\n", name, figure, unit, budget, is_kept ? "ok" : "BROKEN");
+    return is_kept ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    char many[128], one[128];
+    const char *crate = argc > 1 && argv[1][0] != '\0' ? argv[1] : many;
+    int rounds = argc > 2 ? atoi(argv[2]) : ROUNDS, broken = 0;
+    double parse[ROUNDS_MOST], scan[ROUNDS_MOST], single[ROUNDS_MOST], peak = 0, mb;
+
+    if (rounds < 1 || rounds > ROUNDS_MOST)
+        stop("rounds are 1 to 31");
+    snprintf(many, sizeof many, "/tmp/cg-bench-scan-%ld", (long)getpid());
+    snprintf(one, sizeof one, "/tmp/cg-bench-scan-%ld-one", (long)getpid());
+    write_crate(many, MODELS);
+    write_crate(one, 1);
+    for (int i = 0; i < rounds; i++) {
+        measure(crate, false, &parse[i], &mb);
+        measure(crate, true, &scan[i], &mb);
+        peak = mb > peak ? mb : peak;
+        measure(one, true, &single[i], &mb);
+    }
+    remove_crate(many, MODELS);
+    remove_crate(one, 1);
+    qsort(parse, (size_t)rounds, sizeof *parse, by_size);
+    qsort(scan, (size_t)rounds, sizeof *scan, by_size);
+    qsort(single, (size_t)rounds, sizeof *single, by_size);
+    printf("# parse %.1f ms, scan %.1f ms\n", parse[rounds / 2], scan[rounds / 2]);
+    broken |= row("scan.cpu", scan[rounds / 2] / parse[rounds / 2], "x-parse", 2.5);
+    broken |= row("scan.memory", peak, "MB", 200);
+    broken |= row("scan.one-model", single[rounds / 2], "ms", 50);
+    return broken;
+}
