@@ -85,7 +85,7 @@ def install(home):
     if not os.path.exists(python) or run(python, "-c", "import jsonschema").returncode != 0:
         got(sys.executable, "-m", "venv", "--clear", os.path.join(home, "venv"))
         got(python, "-m", "pip", "install", "--quiet", "--no-deps", *PYTHON_PACKAGES)
-    got("cargo", "build", "--locked", "--quiet", "-j2", "--target-dir",
+    got("cargo", "build", "--quiet", "-j2", "--target-dir",
         os.path.join(home, "target"), cwd=READER)
     got("cargo", "fetch", "--locked", "--quiet", cwd=READER)
     told = json.loads(got("cargo", "metadata", "--locked", "--offline", "--format-version", "1",

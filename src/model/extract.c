@@ -572,7 +572,6 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
 
     *ret = (extract_parameter){
         .instance = from->instance ? first_instance + from->instance - 1 : first_instance,
-        .root = track->roots.at[from->root].name,
         .last = copy_steps(self, from->last),
         .shape = shape,
         .rank = from->rank,
@@ -580,7 +579,6 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
         .library = from->library,
         .place = from->place,
         .is_running_state = from->is_running_state,
-
     };
     if (!shape || (from->last && !ret->last))
         return nomem(self);
@@ -592,7 +590,8 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
     if (dtype && value_at(self->eval->values, dtype)->kind == VALUE_DTYPE &&
         value_at(self->eval->values, dtype)->is_known)
         kept_dtype = value_at(self->eval->values, dtype)->text;
-    if (!copy_pieces(self, from->key, &ret->key) || !print_pieces(self, from->key, &ret->printed) ||
+    if (!arena_text(&out->mem, track->roots.at[from->root].name, &ret->root) ||
+        !copy_pieces(self, from->key, &ret->key) || !print_pieces(self, from->key, &ret->printed) ||
         !arena_text(&out->mem, from->shape_text, &ret->shape_text) ||
         !arena_text(&out->mem, from->how, &ret->how) ||
         !arena_text(&out->mem, kept_dtype, &ret->dtype) ||
@@ -607,16 +606,17 @@ static cg_code keep_instance(extractor *self, const trail_instance *from, uint32
                              extract_instance *ret)
 {
     trail *track = self->eval->trail;
+    cg_str root = from->root ? track->roots.at[from->root].name : (cg_str){0};
 
     *ret = (extract_instance){
         .parent = from->parent ? first_instance + from->parent - 1 : UINT32_MAX,
         .type = from->type,
         .constructor = from->constructor,
         .field = from->field,
-        .root = from->root ? track->roots.at[from->root].name : (cg_str){0},
         .place = from->place,
     };
-    if (!copy_pieces(self, from->prefix, &ret->prefix) ||
+    if (!arena_text(&self->out->mem, root, &ret->root) ||
+        !copy_pieces(self, from->prefix, &ret->prefix) ||
         !print_pieces(self, from->prefix, &ret->printed) ||
         !keep_repeat(self, from->repeat, &ret->repeat) ||
         !keep_condition(self, from->condition, &ret->condition))

@@ -262,6 +262,10 @@ static cg_code parse(program *self, crate_ref crate, cg_str path, cg_str text, f
     cg_code code;
     size_t shown;
 
+    /* Binary bytes: the parser would look for Rust in them for minutes. */
+    if (memchr(text.ptr, '\0', text.len) != NULL)
+        return texts_fault(self, crate, 0, (ast_range){0, 0}, path, reterr,
+                           "not read: it holds NUL bytes, so it is no Rust text");
     if (file == NULL)
         return err_nomem(reterr);
     file->full_path = path;
