@@ -1215,7 +1215,7 @@ static cg_code update(library_call *call, list_room *room)
 /* The receiver's own items, without making an iterator of what is not known. */
 static cg_code update_from(library_call *call, list_view before, size_t from, size_t to)
 {
-    call->updated = std_vec_of(call->eval, before.at + from, to - from);
+    call->updated = std_vec_of(call->eval, to > from ? before.at + from : NULL, to - from);
     return call->updated == 0 ? err_nomem(call->eval->reterr) : CG_OK;
 }
 

@@ -45,6 +45,9 @@ static uint32_t characters_before(const rust_source *self, size_t offset)
 
 bool source_init(rust_source *self, arena *mem, cg_str path, cg_str text)
 {
+    /* An absent text has no end to point at. */
+    if (text.ptr == NULL)
+        text = (cg_str){"", 0};
     size_t len = text.len < UINT32_MAX ? text.len : UINT32_MAX - 1;
     const char *end = text.ptr + len;
     uint32_t count = 1;
