@@ -39,4 +39,5 @@ target_compile_definitions(tp_tree_sitter PRIVATE
 foreach(language rust toml-ng)
   set(dir tree-sitter-${language}/src)
   cg_third_party(${language} ${dir} ${dir}/parser.c ${dir}/scanner.c)
+  target_compile_definitions(tp_${language} PRIVATE TREE_SITTER_HIDE_SYMBOLS)
 endforeach()
