@@ -11,8 +11,8 @@
  * file that was read, every one that was looked for in vain, and the directories that were
  * searched, with their stamps and digests, and what Cargo's files said. A stamp that is the same
  * is believed when nothing had touched the file since before the scan; else the content is looked
- * at. When only bodies of functions of the crate have changed, the document is brought up to date
- * (model/rescan).
+ * at. When only bodies of functions of the crate have changed, a document of structure alone is
+ * brought up to date (model/rescan).
  *
  * A file that is damaged, of another version, or cannot be written is as good as none, and no
  * failure: only memory and the user's interruption are. Several processes may use the directory:
