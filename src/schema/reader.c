@@ -332,9 +332,10 @@ static unsigned find_field(const sc_table *table, cg_str key, unsigned expected)
     return table->count;
 }
 
-static bool is_optional(const sc_field *field)
+static bool is_null_allowed(const sc_field *field)
 {
-    return field->rule == SC_OPTIONAL || field->rule == SC_NULLABLE;
+    return field->rule == SC_OPTIONAL || field->rule == SC_NULLABLE ||
+           (field->rule == SC_REQUIRED && (field->type == SC_OPT_F64 || field->type == SC_OPT_U64));
 }
 
 cg_code sc_read(const sc_table *table, yyjson_val *object, arena *mem, void *ret, cg_err *reterr)
@@ -362,7 +363,7 @@ cg_code sc_read(const sc_table *table, yyjson_val *object, arena *mem, void *ret
                                ERR_STR(field->key), table->name);
             seen |= UINT32_C(1) << number;
             expected = number + 1;
-            if (!(is_optional(field) && yyjson_is_null(value)))
+            if (!(is_null_allowed(field) && yyjson_is_null(value)))
                 CG_TRY(read_value(table, field, value, mem, (char *)ret + field->offset, reterr));
         }
         key = unsafe_yyjson_get_next(value);

@@ -168,9 +168,19 @@ static void write_value(jsonw *out, const sc_table *table, const sc_field *field
     switch ((enum sc_type)field->type) {
     case SC_STR: jw_str(out, *(const cg_str *)member); return;
     case SC_U64: jw_u64(out, *(const uint64_t *)member); return;
-    case SC_OPT_U64: jw_u64(out, ((const opt_u64 *)member)->value); return;
+    case SC_OPT_U64:
+        if (is_set(field, member))
+            jw_u64(out, ((const opt_u64 *)member)->value);
+        else
+            jw_null(out);
+        return;
     case SC_F64: jw_f64(out, *(const double *)member); return;
-    case SC_OPT_F64: jw_f64(out, ((const opt_f64 *)member)->value); return;
+    case SC_OPT_F64:
+        if (is_set(field, member))
+            jw_f64(out, ((const opt_f64 *)member)->value);
+        else
+            jw_null(out);
+        return;
     case SC_BOOL: jw_bool(out, *(const bool *)member); return;
     case SC_WORD: jw_str(out, sc_word(field->sub, *(const uint8_t *)member)); return;
     case SC_U64S: {

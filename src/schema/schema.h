@@ -27,10 +27,11 @@
  *   TAG      char             the constant word of the table (`kind`)
  *   STREAM   sc_stream        written by a function, never read
  *
- * Rules: REQUIRED must be there; OPTIONAL may be absent or null and is left
- * out when unset; DEFAULTED may be absent (zero), is always written, null is
- * refused; OMIT_EMPTY as DEFAULTED but left out when empty; NULLABLE may be
- * absent or null and is written as null when unset.
+ * Rules: REQUIRED must be there (of an OPT type it may be null, and is written
+ * so when unset); OPTIONAL may be absent or null and is left out when unset;
+ * DEFAULTED may be absent (zero), is always written, null is refused;
+ * OMIT_EMPTY as DEFAULTED but left out when empty; NULLABLE may be absent or
+ * null and is written as null when unset.
  *
  * Unknown fields are ignored, a known field given twice is refused.
  */
