@@ -15,7 +15,7 @@ set(CG_TEST_ENVIRONMENT
   "CG_FIXTURES=${cg_fixtures}" "UBSAN_OPTIONS=print_stacktrace=1")
 
 # Settings that stand in the head of a test's file: `ctest-labels: slow`, `ctest-timeout: 300`.
-# A file that speaks of CG_FIXTURES may skip itself by exit status 77.
+# A file that speaks of CG_FIXTURES or of SKIPPED may skip itself by exit status 77.
 function(cg_test_properties name file kind)
   set(labels ${kind})
   set(timeout 120)
@@ -31,8 +31,8 @@ function(cg_test_properties name file kind)
   endforeach()
   set_tests_properties(${name} PROPERTIES
     LABELS "${labels}" TIMEOUT ${timeout} ENVIRONMENT "${CG_TEST_ENVIRONMENT}")
-  file(STRINGS "${file}" fixtures REGEX "CG_FIXTURES" LIMIT_COUNT 1)
-  if(fixtures)
+  file(STRINGS "${file}" skips REGEX "CG_FIXTURES|SKIPPED" LIMIT_COUNT 1)
+  if(skips)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   endif()
 endfunction()

@@ -7,6 +7,9 @@ usage: signals.py CANDLE_GRAPH
 A pipe without a writer, without data, without a reader, full: SIGINT, SIGTERM and SIGHUP end the
 program with status 130, without a word, and nothing is left of an output file. A signal that the
 caller had ignored stays ignored.
+
+Under ThreadSanitizer it is skipped: that runtime keeps a signal back until the next call it
+intercepts, and a wait inside openat is none.
 """
 import os
 import signal
@@ -19,6 +22,7 @@ SOURCE = os.environ.get("CG_SOURCE", os.path.join(os.path.dirname(__file__), "..
 TRACE = os.path.join(SOURCE, "tests", "data", "traces", "wide-siblings.jsonl")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60
+SKIPPED = 77
 
 
 def must(condition, *what):
@@ -73,6 +77,10 @@ def stays_ignored(program, fifo):
 
 def main():
     program = os.path.abspath(sys.argv[1])
+    with open(program, "rb") as file:
+        if b"__tsan_init" in file.read():
+            print("ThreadSanitizer delays signals: skipped")
+            sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.mkfifo("fifo")
