@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = os.environ.get("CG_SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HEADERS = ("base.h", "candlegraph.h", "record.h")
+HEADERS = ("base.h", "candlegraph.h", "record.h", "runtime.h")
 
 
 def main():
@@ -50,14 +50,15 @@ def main():
             elif "planned" not in here:
                 names.append(name)
     body = ['#include <stdio.h>', '#include "candlegraph/candlegraph.h"',
-            '#include "candlegraph/record.h"', "typedef void function(void);",
+            '#include "candlegraph/record.h"', '#include "candlegraph/runtime.h"',
+            "typedef void function(void);",
             "int main(void)", "{", "    size_t sum = 0;"]
     for name in sorted(set(names)):
         if name in opaque:
             body.append("    sum += sizeof(%s *);" % name)
         elif name in types:
             body.append("    sum += sizeof(%s);" % name)
-        elif name.endswith("_SCHEMA"):
+        elif re.search(r"_SCHEMA(_\d)?$", name):
             body.append("    sum += sizeof %s;" % name)
         elif name.startswith("CG_"):
             body.append("    sum += (size_t)%s;" % name)

@@ -1,0 +1,186 @@
+/*
+ * runtime - short probe runs for the analysis of the source: what tensors looked like, which
+ * parameters got a gradient, how long operations took (candle-graph/runtime/1, 2, 3).
+ *
+ *   cg_runtime_run run;
+ *   cg_runtime *out = NULL;
+ *   cg_runtime_run_profile(&run, CG_RUNTIME_INFER, "Net::forward");
+ *   if (cg_runtime_open("probe.jsonl", CG_RUNTIME_LINES, &run, &out, &err) != CG_OK) ...
+ *
+ *   cg_runtime_timed call;
+ *   cg_runtime_begin(out, "operation:infer:...:3", "matmul", NULL, 0, &call, &err);
+ *   ...
+ *   cg_runtime_end(out, &call, NULL, NULL, &err);
+ *   if (cg_runtime_finish(out, NULL, &err) != CG_OK) ... err.text ...
+ *
+ * `candle-graph check --runtime-trace probe.jsonl` joins it to the source. Lines are written as
+ * they come; a document is kept in memory and written by cg_runtime_finish.
+ *
+ * Event ids: not empty, used once in a trace over all kinds of records. A call that is refused
+ * (CG_USAGE) writes nothing and takes no id; an output that cannot be written (CG_OUTPUT) stays
+ * so, and every later call says it again. Every call accepts a NULL writer and does nothing then.
+ *
+ * Times are wall time of the host. Where a device works asynchronously that is the time of the
+ * launch, unless the program synchronises before it ends the operation.
+ *
+ * Threads: calls on one writer may come from any thread; each takes its lock.
+ */
+#ifndef CANDLEGRAPH_RUNTIME_H
+#define CANDLEGRAPH_RUNTIME_H
+
+#include "candlegraph/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CG_RUNTIME_SCHEMA_1 "candle-graph/runtime/1"
+#define CG_RUNTIME_SCHEMA_2 "candle-graph/runtime/2" /* steps, value observations */
+#define CG_RUNTIME_SCHEMA_3 "candle-graph/runtime/3" /* phase, durations, edge timings */
+
+enum { CG_RUNTIME_LINES = 0, CG_RUNTIME_DOCUMENT = 1 }; /* form */
+enum { CG_RUNTIME_TRAIN = 0, CG_RUNTIME_INFER = 1 };    /* phase of a profile */
+enum {
+    CG_RUNTIME_PRESENT = 0, /* state of a gradient */
+    CG_RUNTIME_MISSING = 1,
+    CG_RUNTIME_ZERO = 2,
+    CG_RUNTIME_NON_FINITE = 3
+};
+
+typedef struct cg_runtime cg_runtime; /* a writer */
+
+/* Texts that may be NULL are left out then. */
+typedef struct cg_runtime_run {
+    uint32_t size;          /* sizeof(cg_runtime_run) of the caller; of each structure below too */
+    const char *schema;     /* one of the three; NULL: the first */
+    const char *entrypoint; /* free text */
+    const char *profile;    /* free text: debug, release */
+    const char *const *cargo_features;
+    size_t cargo_feature_count;
+    const char *const *cfg;
+    size_t cfg_count;
+    const char *analysis_id, *build_id; /* of the scan this run belongs to, may be NULL */
+    const char *phase;                  /* train or infer, may be NULL */
+} cg_runtime_run;
+
+typedef struct cg_runtime_tensor {
+    uint32_t size;
+    uint32_t rank;
+    const uint64_t *shape;
+    const char *event_id;
+    const char *static_id, *source; /* may be NULL */
+    const char *dtype, *device;
+    const char *storage_id; /* may be NULL */
+    bool is_contiguous, is_grad_required;
+    bool has_step;
+    uint64_t step;
+} cg_runtime_tensor;
+
+typedef struct cg_runtime_operation {
+    uint32_t size;
+    const char *event_id, *op;
+    const char *static_id, *source; /* may be NULL */
+    const char *const *inputs;
+    size_t input_count;
+    const char *output; /* may be NULL */
+    bool has_step, has_duration;
+    uint64_t step, duration_ns;
+} cg_runtime_operation;
+
+/*
+ * A norm belongs to a present gradient (finite, not 0), may be 0 for a zero one and not finite for
+ * one that is not; a missing gradient has none.
+ */
+typedef struct cg_runtime_gradient {
+    uint32_t size;
+    uint32_t state;
+    const char *event_id, *root, *key;
+    bool has_step, has_norm;
+    uint64_t step;
+    double norm;
+} cg_runtime_gradient;
+
+/* The three numbers are over the finite elements and finite; count the others. */
+typedef struct cg_runtime_value {
+    uint32_t size;
+    const char *event_id;
+    const char *static_id, *source; /* may be NULL */
+    bool has_step;
+    uint64_t step;
+    double min, max, abs_max;
+    uint64_t nonfinite_count, saturated_count;
+} cg_runtime_value;
+
+typedef struct cg_runtime_edge {
+    uint32_t size;
+    const char *event_id, *from_static_id, *to_static_id;
+    uint64_t duration_ns;
+    bool has_step;
+    uint64_t step;
+} cg_runtime_edge;
+
+/* An operation that was begun: a value, ended once, on any thread. */
+typedef struct cg_runtime_timed {
+    uint64_t number;   /* 0: none */
+    char event_id[64]; /* PHASE-op-STEP-NUMBER */
+} cg_runtime_timed;
+
+typedef struct cg_runtime_result {
+    uint32_t size;
+    uint64_t records;         /* the description of the run not counted */
+    uint64_t open_operations; /* begun, never ended, not written */
+} cg_runtime_result;
+
+/* Fill `run` for a profile: the third schema, profile `release`, phase as said. */
+CG_API void cg_runtime_run_profile(cg_runtime_run *run, uint32_t phase, const char *entrypoint);
+
+/*
+ * Open `path`, which is truncated; missing parent directories are made. CG_USAGE: the description
+ * breaks a rule, nothing was created. CG_OUTPUT, CG_NOMEM. *ret is NULL on failure.
+ */
+CG_API cg_code cg_runtime_open(const char *path, uint32_t form, const cg_runtime_run *run,
+                               cg_runtime **ret, cg_err *reterr);
+/* The same into a sink, which must stay until cg_runtime_finish. */
+CG_API cg_code cg_runtime_open_sink(cg_sink sink, uint32_t form, const cg_runtime_run *run,
+                                    cg_runtime **ret, cg_err *reterr);
+
+CG_API cg_code cg_runtime_write_tensor(cg_runtime *out, const cg_runtime_tensor *record,
+                                       cg_err *reterr);
+CG_API cg_code cg_runtime_write_operation(cg_runtime *out, const cg_runtime_operation *record,
+                                          cg_err *reterr);
+CG_API cg_code cg_runtime_write_gradient(cg_runtime *out, const cg_runtime_gradient *record,
+                                         cg_err *reterr);
+CG_API cg_code cg_runtime_write_value(cg_runtime *out, const cg_runtime_value *record,
+                                      cg_err *reterr);
+CG_API cg_code cg_runtime_write_edge(cg_runtime *out, const cg_runtime_edge *record,
+                                     cg_err *reterr);
+
+/* The step of what is timed from here on; 0 at first. */
+CG_API void cg_runtime_set_step(cg_runtime *out, uint64_t step);
+/* Begin to time an operation. Any number may be open, inside each other or side by side. */
+CG_API cg_code cg_runtime_begin(cg_runtime *out, const char *static_id, const char *op,
+                                const char *const *inputs, size_t input_count,
+                                cg_runtime_timed *ret, cg_err *reterr);
+/*
+ * End it and write it, with the step that is set now. `output` and `ret_ns` may be NULL.
+ * CG_USAGE: it is not open. It counts as ended even when it cannot be written.
+ */
+CG_API cg_code cg_runtime_end(cg_runtime *out, const cg_runtime_timed *timed, const char *output,
+                              uint64_t *ret_ns, cg_err *reterr);
+/* The time something took from one place of the source to another; the event id is made here. */
+CG_API cg_code cg_runtime_time_edge(cg_runtime *out, const char *from_static_id,
+                                    const char *to_static_id, uint64_t duration_ns, cg_err *reterr);
+
+/* Hand over what is written so far; a document has nothing to hand over before its end. */
+CG_API cg_code cg_runtime_flush(cg_runtime *out, cg_err *reterr);
+/*
+ * Write what is left and close. The writer is gone in any case. CG_USAGE: operations are still
+ * open; the error names them, the trace is whole without them. `ret` may be NULL.
+ */
+CG_API cg_code cg_runtime_finish(cg_runtime *out, cg_runtime_result *ret, cg_err *reterr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
