@@ -3,8 +3,7 @@
 #include "view/payload.h"
 
 #ifdef CG_VIEWER
-/* NAME_before and NAME_after: the page around the island, printed by tools/embed. */
-#include "gen/model_parts.h"
+/* page_part_0 to _3: the page before, between and behind kind (twice) and islands (tools/embed). */
 #include "gen/page_parts.h"
 
 bool page_is_built(void)
@@ -12,12 +11,37 @@ bool page_is_built(void)
     return true;
 }
 
-/* The first part of the page goes out with the first bytes of the island. */
+#define PART(array) ((cg_str){array, sizeof array})
+
+/* What stands before an island goes out with the island's first bytes. */
 typedef struct opening {
     cg_sink sink;
-    cg_str before;
+    cg_str kind;
+    const page_island *island;
+    bool is_first;
     bool is_written;
 } opening;
+
+static cg_code put(const cg_sink *sink, cg_str text)
+{
+    return sink->write(sink->context, text.ptr, text.len);
+}
+
+static cg_code put_opening(const opening *self)
+{
+    if (self->is_first) {
+        CG_TRY(put(&self->sink, PART(page_part_0)));
+        CG_TRY(put(&self->sink, self->kind));
+        CG_TRY(put(&self->sink, PART(page_part_1)));
+        CG_TRY(put(&self->sink, self->kind));
+        CG_TRY(put(&self->sink, PART(page_part_2)));
+    }
+    CG_TRY(put(&self->sink, CG_LIT("<script id=\"")));
+    CG_TRY(put(&self->sink, self->island->id));
+    CG_TRY(put(&self->sink, CG_LIT("\" type=\"")));
+    CG_TRY(put(&self->sink, self->island->type));
+    return put(&self->sink, CG_LIT("\">"));
+}
 
 static cg_code write_island(void *context, const char *bytes, size_t count)
 {
@@ -25,64 +49,83 @@ static cg_code write_island(void *context, const char *bytes, size_t count)
 
     if (!self->is_written) {
         self->is_written = true;
-        CG_TRY(self->sink.write(self->sink.context, self->before.ptr, self->before.len));
+        CG_TRY(put_opening(self));
     }
     return self->sink.write(self->sink.context, bytes, count);
 }
 
-static cg_code write_after(cg_sink sink, cg_str after, cg_err *reterr)
+static cg_code refused(cg_code code, cg_err *reterr)
 {
-    cg_code code = sink.write(sink.context, after.ptr, after.len);
-
     if (code == CG_OUTPUT)
         cg_fail(reterr, PROBLEM_OUTPUT, "the page could not be written");
     return code;
 }
 
-cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr)
+cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
+                           cg_err *reterr)
 {
-    opening start = {.sink = sink, .before = {page_before, sizeof page_before}};
+    for (size_t i = 0; i < count; i++) {
+        opening start = {.sink = sink, .kind = kind, .island = &at[i], .is_first = i == 0};
+        cg_code code;
 
-    CG_TRY(payload_write(from, (cg_sink){&start, write_island}, reterr));
-    return write_after(sink, (cg_str){page_after, sizeof page_after}, reterr);
-}
-
-cg_code page_write_model(heap *memory, const model_doc *doc, const doc_checkpoint *checkpoint,
-                         cg_sink sink, cg_err *reterr)
-{
-    opening start = {.sink = sink, .before = {model_before, sizeof model_before}};
-
-    CG_TRY(model_payload_write(memory, doc, checkpoint, (cg_sink){&start, write_island}, reterr));
-    return write_after(sink, (cg_str){model_after, sizeof model_after}, reterr);
+        CG_TRY(at[i].write(at[i].context, (cg_sink){&start, write_island}, reterr));
+        code = start.is_written ? CG_OK : write_island(&start, "", 0);
+        if (code == CG_OK)
+            code = put(&sink, CG_LIT("</script>\n"));
+        CG_TRY(refused(code, reterr));
+    }
+    return refused(put(&sink, PART(page_part_3)), reterr);
 }
 
 #else
-
-static cg_code refuse(cg_err *reterr)
-{
-    return cg_fail(reterr, PROBLEM_PLANNED, "this build has no viewer (CG_VIEWER=OFF)");
-}
 
 bool page_is_built(void)
 {
     return false;
 }
 
+cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
+                           cg_err *reterr)
+{
+    (void)kind;
+    (void)at;
+    (void)count;
+    (void)sink;
+    return cg_fail(reterr, PROBLEM_PLANNED, "this build has no viewer (CG_VIEWER=OFF)");
+}
+
+#endif
+
+static cg_code write_run(const void *context, cg_sink sink, cg_err *reterr)
+{
+    return payload_write(context, sink, reterr);
+}
+
+typedef struct model_context {
+    heap *memory;
+    const model_doc *doc;
+    const doc_checkpoint *checkpoint;
+} model_context;
+
+static cg_code write_model(const void *context, cg_sink sink, cg_err *reterr)
+{
+    const model_context *self = context;
+
+    return model_payload_write(self->memory, self->doc, self->checkpoint, sink, reterr);
+}
+
 cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr)
 {
-    (void)from;
-    (void)sink;
-    return refuse(reterr);
+    page_island island = {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, from};
+
+    return page_write_islands(CG_LIT("evidence"), &island, 1, sink, reterr);
 }
 
 cg_code page_write_model(heap *memory, const model_doc *doc, const doc_checkpoint *checkpoint,
                          cg_sink sink, cg_err *reterr)
 {
-    (void)memory;
-    (void)doc;
-    (void)checkpoint;
-    (void)sink;
-    return refuse(reterr);
-}
+    model_context model = {memory, doc, checkpoint};
+    page_island island = {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_model, &model};
 
-#endif
+    return page_write_islands(CG_LIT("model"), &island, 1, sink, reterr);
+}

@@ -1,13 +1,14 @@
 /*
- * page - the offline HTML pages: of one run (`view`, `viewer.html` of a bundle), and of a model.
+ * page - the offline HTML page: of one run (`view`, `viewer.html` of a bundle), of a model, and of
+ * whatever else comes as islands of data.
  *
- * One file without any reference to a network: style, script and the island of
- * view/payload or view/model_payload. The same evidence always gives the same bytes. A policy
- * in the page allows exactly its own script and style, by digest; what comes from the
- * trace or the crate stands in the island only, escaped, and reaches the screen as text.
+ * One file without any reference to a network: style, script and islands, of which the first is
+ * `cg-payload` (view/payload, view/model_payload). The same data always give the same bytes. A
+ * policy in the page allows exactly its own script and style, by digest; what comes from the
+ * trace or the crate stands in the islands only, escaped, and reaches the screen as text.
  *
- * The sources are web/NAME.{html,js}, web/common.js and web/page.css; tools/embed puts them into
- * the library. Without them (CG_VIEWER=OFF) page_is_built is false, the writers
+ * The sources are in web/ (web/README.md); cmake/viewer.cmake bundles them, tools/embed puts them
+ * into the library. Without them (CG_VIEWER=OFF) page_is_built is false, the writers
  * refuse with CG_PLANNED, and bundles carry no page.
  */
 #ifndef CG_VIEW_PAGE_H
@@ -17,6 +18,25 @@
 #include "view/model_payload.h"
 
 bool page_is_built(void);
+
+/* An element of data: `id` and `type` go into the page as they are and must be words of ours. */
+typedef struct page_island {
+    cg_str id;
+    cg_str type;
+    /* Writes the element's text, escaped so that it cannot end the element. */
+    cg_code (*write)(const void *context, cg_sink sink, cg_err *reterr);
+    const void *context;
+} page_island;
+
+#define PAGE_JSON "application/json"
+
+/*
+ * The page with these islands in their order; `kind` says what it is about (`evidence`, `model`,
+ * a word of ours). Nothing goes to the sink before the first island writes its first bytes.
+ */
+cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
+                           cg_err *reterr) CG_MUST;
+
 /* The whole page. When memory is the reason to fail, nothing has gone to the sink. */
 cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr) CG_MUST;
 /* As model_payload_write, with the page around it. */

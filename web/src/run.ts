@@ -1,0 +1,128 @@
+/*
+ * run - one run as the page holds it: the island viewer/5, and its nodes in columns.
+ *
+ * Nodes are numbered from 0 in the order of the document: spans, then operations, then tensors.
+ * The tree over them is given by `parent`, `firstChild` and `nextSibling` (-1: none).
+ */
+import { type Json, type Table, Whole, whole, Words, words } from "./data";
+
+export class Nodes {
+  readonly rows: number;
+  readonly id: Words;
+  readonly name: Words;
+  readonly kind: Words;
+  readonly parent: Int32Array;
+  readonly firstChild: Int32Array;
+  readonly nextSibling: Int32Array;
+  readonly depth: Uint32Array;
+  readonly start: Whole;
+  readonly total: Whole;
+  readonly self: Whole;
+  /* The same as doubles, for drawing and sorting: start from `origin`, NaN unknown. */
+  readonly startNs: Float64Array;
+  readonly totalNs: Float64Array;
+  readonly selfNs: Float64Array;
+  readonly origin: bigint;
+  private index: Map<string, number> | null = null;
+
+  constructor(readonly table: Table) {
+    this.rows = table.rows;
+    this.id = words(table, "id");
+    this.name = words(table, "name");
+    this.kind = words(table, "kind");
+    this.start = whole(table, "start_ns");
+    this.total = whole(table, "host_total_time_ns");
+    this.self = whole(table, "host_self_time_ns");
+    this.totalNs = this.total.numbers();
+    this.selfNs = this.self.numbers();
+    let origin: bigint | null = null;
+    const rough = this.start.numbers();
+    for (let row = 0, least = Infinity; row < this.rows; row++)
+      if (rough[row] <= least) {
+        least = rough[row];
+        const exact = this.start.exact(row);
+        if (exact !== null && (origin === null || exact < origin)) origin = exact;
+      }
+    this.origin = origin ?? 0n;
+    this.startNs = this.start.relative(this.origin);
+    const parents = whole(table, "parent");
+    this.parent = new Int32Array(this.rows).fill(-1);
+    this.firstChild = new Int32Array(this.rows).fill(-1);
+    this.nextSibling = new Int32Array(this.rows).fill(-1);
+    for (let row = this.rows - 1; row >= 0; row--) {
+      if (!parents.has(row)) continue;
+      const above = parents.number(row);
+      this.parent[row] = above;
+      this.nextSibling[row] = this.firstChild[above];
+      this.firstChild[above] = row;
+    }
+    this.depth = this.depths();
+  }
+
+  private depths(): Uint32Array {
+    const depth = new Uint32Array(this.rows);
+    const stack: number[] = [];
+    for (let row = 0; row < this.rows; row++) if (this.parent[row] < 0) stack.push(row);
+    while (stack.length > 0) {
+      const row = stack.pop() as number;
+      for (let child = this.firstChild[row]; child >= 0; child = this.nextSibling[child]) {
+        depth[child] = depth[row] + 1;
+        stack.push(child);
+      }
+    }
+    return depth;
+  }
+
+  /* -1 when there is none. */
+  find(id: string): number {
+    if (this.index === null) {
+      this.index = new Map();
+      for (let row = 0; row < this.rows; row++) this.index.set(this.id.text(row) ?? "", row);
+    }
+    return this.index.get(id) ?? -1;
+  }
+  column(name: string): Whole {
+    return whole(this.table, name);
+  }
+}
+
+export interface Run {
+  /* candle-graph/viewer/5 */
+  readonly payload: Json;
+  readonly tables: Map<string, Table>;
+  /* null: the run gave no graph */
+  readonly nodes: Nodes | null;
+  /* How long a list of the payload is outside of this page; `path` as in docs/schemas/viewer.md. */
+  whole(path: string, list: unknown[]): number | string;
+  health(): "complete" | "failed" | "invalid";
+}
+
+const NODE_FIGURES = ["host_total_time_ns", "host_self_time_ns", "start_ns", "allocated_bytes", "peak_live_bytes",
+  "residual_bytes", "dense_bytes"];
+
+function nodesOf(payload: Json): Table {
+  const list: Json[] = payload.views.trace.nodes;
+  const index = new Map<string, number>(list.map((node, row) => [node.id, row]));
+  const columns = new Map();
+  for (const name of ["id", "kind", "dtype", "device"]) columns.set(name, Words.from(list.map((node) => node[name])));
+  columns.set("name", Words.from(list.map((node) => node.label)));
+  columns.set("shape", Words.from(list.map((node) => (node.shape ? JSON.stringify(node.shape) : null))));
+  columns.set("parent", Whole.from(list.map((node) => (node.parent_id === null ? null : index.get(node.parent_id)))));
+  for (const name of NODE_FIGURES) columns.set(name, Whole.from(list.map((node) => node[name])));
+  return { name: "nodes", rows: list.length, total: BigInt(list.length), columns };
+}
+
+export function runOf(payload: Json, packed: Map<string, Table>): Run {
+  const cuts = new Map<string, number | string>();
+  for (const cut of payload.bounded?.lists ?? []) cuts.set(cut.list, cut.total);
+  const tables = new Map(packed);
+  if (!tables.has("nodes") && payload.views.trace.nodes.length > 0) tables.set("nodes", nodesOf(payload));
+  const nodes = tables.get("nodes");
+  return {
+    payload,
+    tables,
+    nodes: nodes && nodes.rows > 0 ? new Nodes(nodes) : null,
+    whole: (path, list) => cuts.get(path) ?? list.length,
+    health: () => !payload.summary.structurally_valid ? "invalid" : payload.summary.capture_complete ? "complete" : "failed",
+  };
+}
