@@ -9,7 +9,7 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def main():
-    stale = [tool for tool in ("gen-tables", "make-dict", "make-corpus")
+    stale = [tool for tool in ("gen-tables", "gen-python", "make-dict", "make-corpus")
              if subprocess.run([sys.executable, os.path.join(REPO, "tools", tool), "--check"],
                                check=False).returncode != 0]
     for tool in stale:
