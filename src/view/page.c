@@ -1,5 +1,6 @@
 #include "view/page.h"
 
+#include "view/packed.h"
 #include "view/payload.h"
 
 #ifdef CG_VIEWER
@@ -114,11 +115,34 @@ static cg_code write_model(const void *context, cg_sink sink, cg_err *reterr)
     return model_payload_write(self->memory, self->doc, self->checkpoint, sink, reterr);
 }
 
+static cg_code write_text(const void *context, cg_sink sink, cg_err *reterr)
+{
+    const buf *text = context;
+
+    (void)reterr;
+    return sink.write(sink.context, text->at, text->len);
+}
+
 cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr)
 {
-    page_island island = {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, from};
+    evidence view;
+    heap memory;
+    buf packed;
+    page_island islands[] = {
+        {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, from},
+        {CG_LIT("cg-packed"), CG_LIT(PACKED_TYPE), write_text, &packed},
+    };
+    cg_code code = CG_OK;
 
-    return page_write_islands(CG_LIT("evidence"), &island, 1, sink, reterr);
+    evidence_view(from, &memory, &view);
+    buf_init(&packed, &memory, SIZE_MAX);
+    /* First, so that the page begins only when nothing can be missing. */
+    if (page_is_built())
+        code = packed_build(from, &packed, reterr);
+    if (code == CG_OK)
+        code = page_write_islands(CG_LIT("evidence"), islands, 2, sink, reterr);
+    buf_free(&packed);
+    return code;
 }
 
 cg_code page_write_model(heap *memory, const model_doc *doc, const doc_checkpoint *checkpoint,

@@ -5,16 +5,20 @@
 For every trace of tests/data: one policy with the digests of exactly the script and the style that
 are there, no reference to a network, nothing of the trace outside of the island; the island is
 sorted compact JSON without `<`, `>`, `&`, U+2028 and U+2029, holds viewer/5 and equals evidence/4
-number by number; a second page has the same bytes.
+number by number; the packed tables, read by another inflater than the browser's, equal evidence/4
+whatever its size; a second page has the same bytes.
 """
 import base64
+import collections
 import hashlib
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(REPO, "tests", "data")
@@ -47,10 +51,83 @@ def island_of(page):
     parts = re.findall(r'<script id="cg-payload" type="application/json">(.*?)</script>', text, re.S)
     need(len(parts) == 1, "%d islands" % len(parts))
     island = parts[0]
+    packed = re.findall(r'<script id="cg-packed" type="([^"]*)">([A-Za-z0-9+/=]*)</script>', text)
+    need(len(packed) == 1 and packed[0][0] == "application/vnd.candle-graph.packed", "packed data")
     need(not re.search("[<>&\u2028\u2029]", island), "the island is not escaped")
     bare = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", island)
     need(not re.search(r"\s", bare), "the island is not compact")
-    return json.loads(island, object_pairs_hook=unique), text.replace(island, "")
+    frame = text.replace(island, "").replace(packed[0][1], "")
+    return json.loads(island, object_pairs_hook=unique), frame, Packed(packed[0][1])
+
+
+class Packed:
+    """The tables of the element cg-packed, as docs/schemas/page.md says: {name: (total, {column: cells})}."""
+
+    def __init__(self, element):
+        self.element_size = len(element)
+        self.data = zlib.decompress(base64.b64decode(element, validate=True))
+        need(self.data.startswith(b"cgpack1\n"), "the first bytes of the packed data")
+        self.at = 8
+        lengths = [self.whole() for _ in range(self.whole())]
+        units = self.take(self.whole()).decode("utf-8").encode("utf-16-le", "surrogatepass")
+        self.texts = [None]
+        at = 0
+        for length in lengths:
+            self.texts.append(units[2 * at:2 * (at + length)].decode("utf-16-le"))
+            at += length
+        need(2 * at == len(units), "the texts are not as long as they say")
+        self.tables = collections.OrderedDict(self.table() for _ in range(self.whole()))
+        need(self.at == len(self.data), "bytes behind the last table")
+
+    def take(self, count):
+        self.at += count
+        need(self.at <= len(self.data), "the packed data end too early")
+        return self.data[self.at - count:self.at]
+
+    def whole(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def rising(self, rows):
+        value = 0
+        for _ in range(rows):
+            step = self.whole()
+            value = (value + ((step >> 1) ^ -(step & 1))) % (1 << 64)
+            yield value
+
+    def column(self, rows):
+        name = self.texts[self.whole()]
+        kind = self.take(1)
+        unknown = self.take((rows + 7) // 8) if self.take(1) == b"\1" else bytes((rows + 7) // 8)
+        if kind == b"d":
+            cells = list(self.rising(rows))
+        elif kind == b"u":
+            cells = [self.whole() for _ in range(rows)]
+        elif kind == b"f":
+            cells = list(struct.unpack("<%dd" % rows, self.take(8 * rows)))
+        else:
+            need(kind in b"tn", "a column of type %r" % kind)
+            cells = [self.texts[code] for code in
+                     (self.rising(rows) if kind == b"n" else [self.whole() for _ in range(rows)])]
+        return name, [None if unknown[row >> 3] >> (row & 7) & 1 else cell
+                      for row, cell in enumerate(cells)]
+
+    def table(self):
+        name = self.texts[self.whole()]
+        rows = self.whole()
+        total = self.whole()
+        return name, (total, dict(self.column(rows) for _ in range(self.whole())))
+
+    def rows(self, name):
+        total, columns = self.tables[name]
+        found = [dict(zip(columns, cells)) for cells in zip(*columns.values())]
+        need(total == len(found), "%s is cut" % name)
+        return found
 
 
 def source_hash(text):
@@ -157,6 +234,59 @@ def check_island(island, evidence):
         provenance_capability=evidence["capabilities"]["provenance_binding"]))
 
 
+def shape_of(axes):
+    return "[%s]" % ",".join(str(axis) for axis in axes or [])
+
+
+def check_packed(packed, evidence):
+    """Every packed table equals the list of evidence/4 it stands for, however long."""
+    graph = evidence.get("graph")
+    stats = evidence.get("tensor_stats", [])
+    if graph:
+        nodes = packed.rows("nodes")
+        ids = []
+        for row in nodes:
+            ids.append(row["id"] if row["id"] is not None else
+                       "%s/op/%d" % (nodes[row["parent"]]["id"], row["op_number"]))
+        want = graph["spans"]
+        same("ids", ids, [row["id"] for row in want])
+        same("parents", [None if row["parent"] is None else ids[row["parent"]] for row in nodes],
+             [row.get("parent_id") for row in want])
+        for key in ("name", "kind", "dtype", "device", "allocated_bytes", "peak_live_bytes",
+                    "residual_bytes", "dense_bytes"):
+            same(key, [row[key] for row in nodes], [row.get(key) for row in want])
+        for key in ("start_ns", "host_total_time_ns", "host_self_time_ns"):
+            same(key, [row[key] for row in nodes],
+                 [None if row["kind"] == "tensor" else row[key] for row in want])
+        same("shapes", [row["shape"] for row in nodes if row["kind"] in ("op", "tensor")
+                        if row["shape"] is not None and row["shape"] != "[]"],
+             [shape_of(row["shape"]) for row in want if row.get("shape")])
+        same("edges", [[ids[row["from"]], ids[row["to"]], row["kind"], row["label"]]
+                       for row in packed.rows("edges")],
+             [[e["from"], e["to"], e["kind"], e["label"]] for e in map(edge_of, graph["edges"])])
+        timings = collections.defaultdict(list)
+        for row in packed.rows("device_timings"):
+            timings[ids[row["span"]]].append({k: row[k] for k in ("device", "clock_id", "busy_ns")})
+        same("device timings", timings, {row["id"]: row["device_timings"] for row in want
+                                         if row.get("device_timings")})
+        same("gradients", [{k: row[k] for k in ("root", "key", "norm")}
+                           for row in packed.rows("gradients")],
+             [{k: row.get(k) for k in ("root", "key", "norm")} for row in graph["gradients"]])
+        same("tensors", [[row["tensor_id"], row["category"], row["dense_bytes"]]
+                         for row in packed.rows("tensors")],
+             [[t["tensor_id"], t["category"], t.get("dense_bytes")] for t in graph["tensors"]])
+    else:
+        need("nodes" not in packed.tables and "spans" in packed.tables, "nodes without a graph")
+    same("stats", [{k: row[k] for k in ("label", "elements", "non_finite", "rms", "abs_max", "mean")}
+                   for row in packed.rows("tensor_stats")],
+         [{k: row[k] for k in ("label", "elements", "non_finite", "rms", "abs_max", "mean")}
+          for row in stats])
+    logical = evidence["memory"].get("logical", {})
+    timeline = logical.get("timeline", [])
+    same("points", [[row["timestamp_ns"], row["live_bytes"]] for row in packed.rows("memory_timeline")],
+         [[row["timestamp_ns"], row["live_bytes"]] for row in timeline])
+
+
 def page_of(cli, trace, place):
     out = os.path.join(place, "page.html")
     done = run(cli, "view", trace, "--output", out)
@@ -173,9 +303,10 @@ def check_trace(cli, trace, place):
     if page is None:
         return False
     need(page_of(cli, trace, place) == page, "a second page differs")
-    island, frame = island_of(page)
+    island, frame, packed = island_of(page)
     check_frame(frame)
     check_island(island, json.loads(evidence.stdout))
+    check_packed(packed, json.loads(evidence.stdout))
     return True
 
 
@@ -220,17 +351,20 @@ def large(place, count):
 
 def check_large(cli, place):
     """Beyond 4 MiB the island is an overview that says what it leaves out."""
-    page = page_of(cli, large(place, 40000), place)
+    trace = large(place, 40000)
+    page = page_of(cli, trace, place)
     need(page is not None, "refused")
-    island, frame = island_of(page)
+    island, frame, packed = island_of(page)
     check_frame(frame)
-    need(len(page) - len(frame.encode()) <= 4 << 20, "the overview is larger than 4 MiB")
+    need(len(page) - len(frame.encode()) - packed.element_size <= 4 << 20,
+         "the overview is larger than 4 MiB")
     lists = {cut["list"]: cut for cut in island["bounded"]["lists"]}
     nodes = island["views"]["trace"]["nodes"]
     need(lists["views.trace.nodes"]["displayed"] == len(nodes) > 100, "the cut of the nodes")
     need(lists["views.trace.nodes"]["total"] > 40000, "how many nodes there are")
     need(lists["views.trace.edges"]["displayed"] == len(island["views"]["trace"]["edges"]), "edges")
     need(lists["span_tree"]["displayed"] == len(island["span_tree"]), "the tree")
+    check_packed(packed, json.loads(run(cli, "import", trace).stdout))
     here = {node["id"] for node in nodes}
     need(all(edge["from"] in here and edge["to"] in here
              for edge in island["views"]["trace"]["edges"]), "an edge without its node")

@@ -205,3 +205,163 @@ export function words(table: Table, name: string): Words {
   if (!(column instanceof Words)) throw new Error(`${table.name}.${name} is no column of texts`);
   return column;
 }
+
+/* --- packed tables --- */
+
+const MAGIC = "cgpack1\n";
+
+class Reader {
+  at = 0;
+  low = 0; /* halves of the integer read last */
+  high = 0;
+  private readonly view: DataView;
+  constructor(readonly bytes: Uint8Array) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  /* An integer of up to 64 bits into low and high. */
+  whole(): void {
+    const bytes = this.bytes;
+    let byte = bytes[this.at++];
+    let low = byte & 127;
+    let high = 0;
+    if (byte > 127) {
+      low |= ((byte = bytes[this.at++]) & 127) << 7;
+      if (byte > 127) low |= ((byte = bytes[this.at++]) & 127) << 14;
+      if (byte > 127) low |= ((byte = bytes[this.at++]) & 127) << 21;
+      if (byte > 127) {
+        byte = bytes[this.at++];
+        low |= (byte & 15) << 28;
+        high = (byte & 127) >> 4;
+        for (let shift = 3; byte > 127 && shift < 32; shift += 7) {
+          byte = bytes[this.at++];
+          high |= (byte & 127) << shift;
+        }
+      }
+    }
+    if (byte === undefined) throw new Error("the packed data end too early");
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+  }
+  small(): number {
+    this.whole();
+    return this.high * TWO32 + this.low;
+  }
+  /* A difference: the sign is in the lowest bit. */
+  step(): void {
+    this.whole();
+    const sign = -(this.low & 1);
+    this.low = (((this.low >>> 1) | (this.high << 31)) ^ sign) >>> 0;
+    this.high = ((this.high >>> 1) ^ sign) >>> 0;
+  }
+  byte(): number {
+    return this.bytes[this.at++];
+  }
+  double(): number {
+    const value = this.view.getFloat64(this.at, true);
+    this.at += 8;
+    return value;
+  }
+  take(count: number): Uint8Array {
+    if (count > this.bytes.length - this.at) throw new Error("the packed data end too early");
+    this.at += count;
+    return this.bytes.subarray(this.at - count, this.at);
+  }
+}
+
+function readTexts(from: Reader): Texts {
+  const ends = new Uint32Array(from.small());
+  let end = 0;
+  for (let i = 0; i < ends.length; i++) ends[i] = end += from.small();
+  const bytes = from.take(from.small());
+  const all = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  if (all.length !== end) throw new Error("the packed texts are not as long as they say");
+  return new Texts(all, ends);
+}
+
+function readUnknown(from: Reader, rows: number): Uint8Array | null {
+  if (from.byte() === 0) return null;
+  const bits = from.take((rows + 7) >> 3);
+  const unknown = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) unknown[row] = (bits[row >> 3] >> (row & 7)) & 1;
+  return unknown;
+}
+
+function readColumn(from: Reader, rows: number, texts: Texts): Column {
+  const type = String.fromCharCode(from.byte());
+  const unknown = readUnknown(from, rows);
+  if (type === "u" || type === "d") {
+    const halves = new Uint32Array(2 * rows);
+    let low = 0;
+    let high = 0;
+    for (let row = 0; row < rows; row++) {
+      if (type === "u") {
+        from.whole();
+        halves[2 * row] = from.low;
+        halves[2 * row + 1] = from.high;
+      } else {
+        from.step();
+        low += from.low;
+        high = (high + from.high + (low >= TWO32 ? 1 : 0)) >>> 0;
+        low >>>= 0;
+        halves[2 * row] = low;
+        halves[2 * row + 1] = high;
+      }
+    }
+    return new Whole(rows, halves, unknown);
+  }
+  if (type === "f") {
+    const values = new Float64Array(rows);
+    for (let row = 0; row < rows; row++) values[row] = from.double();
+    return new Float(values, unknown);
+  }
+  if (type !== "t" && type !== "n") throw new Error(`packed data of an unknown type ${type}`);
+  const codes = new Uint32Array(rows);
+  let last = 0;
+  for (let row = 0; row < rows; row++) {
+    if (type === "t") {
+      from.whole();
+      codes[row] = from.low;
+    } else {
+      from.step();
+      codes[row] = last = (last + from.low) >>> 0;
+    }
+  }
+  return new Words(texts, codes);
+}
+
+export function readTables(bytes: Uint8Array): Map<string, Table> {
+  const from = new Reader(bytes);
+  if (String.fromCharCode(...from.take(MAGIC.length)) !== MAGIC) throw new Error("the packed data are of another kind");
+  const texts = readTexts(from);
+  const tables = new Map<string, Table>();
+  for (let left = from.small(); left > 0; left--) {
+    const name = texts.at(from.small() - 1);
+    const rows = from.small();
+    from.whole();
+    const total = (BigInt(from.high) << 32n) | BigInt(from.low);
+    const columns = new Map<string, Column>();
+    for (let more = from.small(); more > 0; more--) {
+      const column = texts.at(from.small() - 1);
+      columns.set(column, readColumn(from, rows, texts));
+    }
+    tables.set(name, { name, rows, total, columns });
+  }
+  return tables;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const plain = atob(text);
+  const bytes = new Uint8Array(plain.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = plain.charCodeAt(i);
+  return bytes;
+}
+
+/* The tables of an element of packed data; none when there is no such element. */
+export async function packedTables(id: string): Promise<Map<string, Table>> {
+  const element = document.getElementById(id);
+  if (element === null) return new Map();
+  const small = fromBase64(element.textContent ?? "");
+  element.remove(); /* decoded once, kept once */
+  const stream = new Blob([small]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return readTables(new Uint8Array(await new Response(stream).arrayBuffer()));
+}

@@ -1,5 +1,5 @@
 /* doc - everything the page was given. What is absent is null. */
-import { islands, type Json } from "./data";
+import { islands, type Json, packedTables } from "./data";
 import { type Run, runOf } from "./run";
 
 export interface Doc {
@@ -19,7 +19,7 @@ export async function readDoc(): Promise<Doc> {
   const isRun = schema.startsWith("candle-graph/viewer/5");
   return {
     kind: document.documentElement.dataset.cgPage ?? "",
-    run: isRun ? runOf(first, new Map()) : null,
+    run: isRun ? runOf(first, await packedTables("cg-packed")) : null,
     model: all.get("cg-model-payload") ?? (schema === "candle-graph/viewer/1" ? first : null),
     islands: all,
   };

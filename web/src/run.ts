@@ -4,11 +4,32 @@
  * Nodes are numbered from 0 in the order of the document: spans, then operations, then tensors.
  * The tree over them is given by `parent`, `firstChild` and `nextSibling` (-1: none).
  */
-import { type Json, type Table, Whole, whole, Words, words } from "./data";
+import { type Column, type Json, type Table, Whole, whole, Words, words } from "./data";
+
+/* An operation's id is made of its span's and its number; all others are written down. */
+class Ids implements Column {
+  constructor(private readonly nodes: Nodes, private readonly written: Words, private readonly numbers: Whole) {}
+  get rows(): number {
+    return this.written.rows;
+  }
+  has(row: number): boolean {
+    return row >= 0 && row < this.rows;
+  }
+  number(): number {
+    return NaN;
+  }
+  exact(): bigint | null {
+    return null;
+  }
+  text(row: number): string | null {
+    if (!this.has(row)) return null;
+    return this.written.text(row) ?? `${this.written.text(this.nodes.parent[row])}/op/${this.numbers.exact(row)}`;
+  }
+}
 
 export class Nodes {
   readonly rows: number;
-  readonly id: Words;
+  readonly id: Column;
   readonly name: Words;
   readonly kind: Words;
   readonly parent: Int32Array;
@@ -27,7 +48,7 @@ export class Nodes {
 
   constructor(readonly table: Table) {
     this.rows = table.rows;
-    this.id = words(table, "id");
+    this.id = new Ids(this, words(table, "id"), whole(table, "op_number"));
     this.name = words(table, "name");
     this.kind = words(table, "kind");
     this.start = whole(table, "start_ns");
@@ -87,8 +108,13 @@ export class Nodes {
 }
 
 export interface Run {
-  /* candle-graph/viewer/5 */
+  /* candle-graph/viewer/5; its lists may be cut (whole()) */
   readonly payload: Json;
+  /*
+   * Packed tables, never cut: nodes, edges, device_timings (with a graph; else spans), intervals,
+   * memory_timeline, lifetimes, samples, tensors, tensor_stats, gradients. Columns: src/schema/packed.def
+   * and docs/schemas/page.md. `span`, `from` and `to` are rows of nodes.
+   */
   readonly tables: Map<string, Table>;
   /* null: the run gave no graph */
   readonly nodes: Nodes | null;
@@ -97,30 +123,13 @@ export interface Run {
   health(): "complete" | "failed" | "invalid";
 }
 
-const NODE_FIGURES = ["host_total_time_ns", "host_self_time_ns", "start_ns", "allocated_bytes", "peak_live_bytes",
-  "residual_bytes", "dense_bytes"];
-
-function nodesOf(payload: Json): Table {
-  const list: Json[] = payload.views.trace.nodes;
-  const index = new Map<string, number>(list.map((node, row) => [node.id, row]));
-  const columns = new Map();
-  for (const name of ["id", "kind", "dtype", "device"]) columns.set(name, Words.from(list.map((node) => node[name])));
-  columns.set("name", Words.from(list.map((node) => node.label)));
-  columns.set("shape", Words.from(list.map((node) => (node.shape ? JSON.stringify(node.shape) : null))));
-  columns.set("parent", Whole.from(list.map((node) => (node.parent_id === null ? null : index.get(node.parent_id)))));
-  for (const name of NODE_FIGURES) columns.set(name, Whole.from(list.map((node) => node[name])));
-  return { name: "nodes", rows: list.length, total: BigInt(list.length), columns };
-}
-
 export function runOf(payload: Json, packed: Map<string, Table>): Run {
   const cuts = new Map<string, number | string>();
   for (const cut of payload.bounded?.lists ?? []) cuts.set(cut.list, cut.total);
-  const tables = new Map(packed);
-  if (!tables.has("nodes") && payload.views.trace.nodes.length > 0) tables.set("nodes", nodesOf(payload));
-  const nodes = tables.get("nodes");
+  const nodes = packed.get("nodes");
   return {
     payload,
-    tables,
+    tables: packed,
     nodes: nodes && nodes.rows > 0 ? new Nodes(nodes) : null,
     whole: (path, list) => cuts.get(path) ?? list.length,
     health: () => !payload.summary.structurally_valid ? "invalid" : payload.summary.capture_complete ? "complete" : "failed",
