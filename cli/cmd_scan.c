@@ -20,14 +20,28 @@ static cg_message_format message_format(const cli_args *args)
     return CG_MESSAGE_HUMAN;
 }
 
+/* For people the diagnosis of a checkpoint comes first: it tells what findings have in common. */
+static cg_code write_findings(crate_work *self, cg_sink sink)
+{
+    cg_message_format kind = message_format(self->work.args);
+    cg_format text = self->work.format;
+    cg_code code = CG_OK;
+
+    text.kind = CG_FORMAT_TEXT;
+    if (self->checkpoint != NULL && kind == CG_MESSAGE_HUMAN)
+        code = cg_write_checkpoint(self->scan, &text, sink, &self->work.err);
+    if (code == CG_OK)
+        code = cg_write_findings(self->scan, kind, sink, &self->work.err);
+    return code;
+}
+
 /* The findings where the document does not go; that nobody listens there is no failure. */
 static cg_code tell_findings(crate_work *self)
 {
     cg_code code;
 
     progress_erase(&self->work.progress);
-    code = cg_write_findings(self->scan, message_format(self->work.args), self->work.io->err,
-                             &self->work.err);
+    code = write_findings(self, self->work.io->err);
     return code == CG_OUTPUT || code == CG_CLOSED ? CG_OK : code;
 }
 
@@ -35,26 +49,18 @@ static cg_code tell_findings(crate_work *self)
 
 int run_check(const cli_io *io, const cg_env *env, const cli_args *args)
 {
-    cg_message_format kind = message_format(args);
-    cg_format text;
-    cg_sink sink;
     crate_work self;
     int status = crate_start(&self, io, env, args, args->argument);
     cg_code code;
 
     if (status != 0)
         return status;
-    sink = (cg_sink){&self.work, work_write};
     if (args_has(args, OPTION_FORMAT)) {
         code = crate_write_model(&self);
         if (code == CG_OK)
             code = tell_findings(&self);
     } else {
-        code = cg_write_findings(self.scan, kind, sink, &self.work.err);
-        text = self.work.format;
-        text.kind = CG_FORMAT_TEXT;
-        if (code == CG_OK && self.checkpoint != NULL && kind == CG_MESSAGE_HUMAN)
-            code = cg_write_checkpoint(self.scan, &text, sink, &self.work.err);
+        code = write_findings(&self, (cg_sink){&self.work, work_write});
     }
     return crate_end(&self, code, CG_STRICT_SOURCE);
 }

@@ -131,6 +131,7 @@ enum {
     CG_MESSAGE_FORMATS(CG_ROW_)
 #undef CG_ROW_
 };
+/* HUMAN leaves what concerns a checkpoint to the text of cg_write_checkpoint, when there is one. */
 CG_API cg_code cg_write_findings(const cg_scan *scan, cg_message_format kind, cg_sink sink,
                                  cg_err *reterr) CG_MUST;
 

@@ -392,7 +392,11 @@ cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink s
     if (!findings_order(&to.mem, doc, &view))
         return end(&to, err_nomem(reterr), reterr);
     switch (kind) {
-    case CG_MESSAGE_HUMAN: findings_human(&view, &to.text); break;
+    case CG_MESSAGE_HUMAN:
+        if (self->has_checkpoint)
+            view.told_elsewhere = CG_LIT("checkpoint-");
+        findings_human(&view, &to.text);
+        break;
     case CG_MESSAGE_SHORT: findings_short(&view, &to.text); break;
     case CG_MESSAGE_GITHUB: findings_github(&view, &to.text); break;
     case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;

@@ -200,24 +200,36 @@ void findings_human_one(const model_finding *finding, buf *out)
 void findings_human(const findings_view *self, buf *out)
 {
     size_t shown = 0;
+    size_t elsewhere = 0;
 
     if (self->count == 0)
         return;
+    if (self->told_elsewhere.ptr != NULL)
+        buf_byte(out, '\n');
     for (size_t i = 0; i < self->count; i++) {
-        if (is_background(findings_at(self, i)))
-            continue;
-        findings_human_one(findings_at(self, i), out);
-        shown++;
+        const model_finding *finding = findings_at(self, i);
+
+        if (self->told_elsewhere.ptr != NULL &&
+            str_starts_with(finding->rule, self->told_elsewhere)) {
+            elsewhere++;
+        } else if (!is_background(finding)) {
+            findings_human_one(finding, out);
+            shown++;
+        }
     }
     if (shown > 0)
         buf_byte(out, '\n');
     buf_addf(out,
              "candle-graph check: %" PRIu64 " error(s), %" PRIu64 " warning(s), %" PRIu64
-             " note(s)%s\n",
+             " note(s)",
              self->by_severity[MODEL_FINDING_SEVERITY_ERROR],
              self->by_severity[MODEL_FINDING_SEVERITY_WARNING],
-             self->by_severity[MODEL_FINDING_SEVERITY_INFORMATION],
-             shown < self->count ? " (notes: --message-format json)" : "");
+             self->by_severity[MODEL_FINDING_SEVERITY_INFORMATION]);
+    if (elsewhere > 0)
+        buf_addf(out, "; %zu of them about the checkpoint, see above", elsewhere);
+    if (shown + elsewhere < self->count)
+        buf_add(out, CG_LIT(" (notes: --message-format json)"));
+    buf_byte(out, '\n');
 }
 
 void findings_short(const findings_view *self, buf *out)

@@ -20,6 +20,7 @@ typedef struct findings_view {
     const uint32_t *order; /* positions in doc->findings */
     size_t count;
     uint64_t by_severity[MODEL_FINDING_SEVERITY_COUNT];
+    cg_str told_elsewhere; /* how codes begin whose findings another text tells; NULL: none do */
 } findings_view;
 
 /* `order` lives in `mem`. */
@@ -32,6 +33,7 @@ void findings_json(const findings_view *self, jsonw *out);
 /*
  * error: message, --> place, = code, = help; a line of counts. Nothing when there are none. Here
  * and in short lines what a rule only ever notes is counted and not shown; the documents hold it.
+ * So are here the findings that are told elsewhere.
  */
 void findings_human(const findings_view *self, buf *out);
 /* file:line:column: error[code]: message */

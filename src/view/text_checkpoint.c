@@ -113,7 +113,6 @@ static void say_one(page *out, const doc_checkpoint *doc)
 
 static void say_title(page *out, const doc_checkpoint *doc)
 {
-    page_end(out);
     page_ink(out, INK_TITLE);
     page_name(out, doc->component.ptr != NULL ? doc->component : CG_LIT("All components"), 0);
     page_ink(out, INK_DIM);
@@ -136,6 +135,8 @@ cg_code text_checkpoint(heap *from, const doc_checkpoint *doc, const text_style 
         say_one(&out, doc);
     }
     for (size_t i = 0; i < doc->components.count; i++) {
+        if (i > 0)
+            page_end(&out);
         say_title(&out, &parts[i]);
         say_one(&out, &parts[i]);
     }
