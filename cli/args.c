@@ -227,7 +227,8 @@ static void keep_file(cli_args *self, enum option option, const char *value)
 
 /* Of commands that read both, what runs have: label filters, validity, exports. */
 #define RUN_OPTIONS                                                                                \
-    (BIT(LABEL) | BIT(LABEL_PREFIX) | BIT(REQUIRE_VALID) | BIT(BUNDLE) | BIT(NSIGHT_DIR))
+    (BIT(LABEL) | BIT(LABEL_PREFIX) | BIT(REQUIRE_VALID) | BIT(BUNDLE) | BIT(NSIGHT_DIR) |         \
+     BIT(AGAINST))
 #define BIT(name) (UINT64_C(1) << OPTION_##name)
 /* What both have. */
 #define SHARED_OPTIONS                                                                             \

@@ -19,7 +19,7 @@ static cg_code open_beside_crate(work *self)
 /* Open the file of --output; it must not be what was read. */
 static cg_code open_output(work *self)
 {
-    const char *inputs[2] = {self->args->argument, NULL};
+    const char *inputs[4] = {self->args->argument, NULL, NULL, NULL};
     size_t count = inputs[0] != NULL;
     size_t file_count = 0;
     char trace[4096];
@@ -35,9 +35,11 @@ static cg_code open_output(work *self)
                               &self->output_err);
     if (args_has(self->args, OPTION_MANIFEST))
         inputs[count++] = self->args->value[OPTION_MANIFEST];
+    if (args_has(self->args, OPTION_AGAINST))
+        inputs[count++] = self->args->value[OPTION_AGAINST];
 
     /* A directory is read through the trace in it. */
-    if (count > 0 && strlen(inputs[0]) + sizeof "/trace.jsonl" <= sizeof trace) {
+    if (self->args->argument != NULL && strlen(inputs[0]) + sizeof "/trace.jsonl" <= sizeof trace) {
         (void)snprintf(trace, sizeof trace, "%s/trace.jsonl", inputs[0]);
         if (cg_input_kind_of(&self->env, trace, &kind, NULL) == CG_OK)
             inputs[count++] = trace;

@@ -51,7 +51,9 @@ enum {
     CG_INPUT_RAW_TRACE = 1, /* a trace file, or a directory with trace.jsonl alone */
     CG_INPUT_BUNDLE = 2,    /* a published bundle */
     CG_INPUT_CRATE = 3,     /* a directory with Cargo.toml or Rust sources */
-    CG_INPUT_MODEL = 4      /* a file that begins as candle-graph/model/1 does */
+    CG_INPUT_MODEL = 4,     /* a file with candle-graph/model/1 */
+    CG_INPUT_DOCUMENT = 5,  /* a file with comparison/6, series/1 or campaign-status/1 */
+    CG_INPUT_CAMPAIGN = 6   /* the plan of a campaign, campaign/1 */
 };
 
 /* What is at `path`? Refuses what is missing or ambiguous, with the reason. */
@@ -106,6 +108,12 @@ CG_API cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr) 
  */
 CG_API cg_code cg_write_page(const cg_run *run, cg_sink sink, cg_err *reterr) CG_MUST;
 CG_API bool cg_page_is_built(void);
+/*
+ * Two runs in one such page: `run` as above, `against` in the element `cg-against-payload`, and
+ * what one says of the other (comparison/6 of the two, never eligible) in `cg-comparison`.
+ */
+CG_API cg_code cg_write_page_against(const cg_env *env, const cg_run *run, const cg_run *against,
+                                     cg_sink sink, cg_err *reterr) CG_MUST;
 
 /*
  * Kinds of questions: name, needs a graph, takes label filters, is a
@@ -354,6 +362,10 @@ CG_API void cg_comparison_free(cg_comparison *comparison);
 CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_format *format,
                                    cg_sink sink, cg_err *reterr) CG_MUST;
 
+/* One offline HTML page of it, with its document in the element `cg-comparison`. CG_PLANNED. */
+CG_API cg_code cg_write_comparison_page(const cg_comparison *comparison, cg_sink sink,
+                                        cg_err *reterr) CG_MUST;
+
 typedef uint32_t cg_verdict;
 enum {
     CG_VERDICT_INELIGIBLE = 0,
@@ -400,6 +412,19 @@ typedef struct cg_series_request {
 /* candle-graph/series/1: times, statistics and gradients by captured step. */
 CG_API cg_code cg_write_series(const cg_env *env, const cg_series_request *request,
                                const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/*
+ * One offline HTML page of a campaign: its status in the element `cg-campaign`, and in `cg-series`
+ * the series of the captures that are published, growth included, when there are any. CG_PLANNED.
+ */
+CG_API cg_code cg_write_campaign_page(const cg_env *env, const char *manifest, cg_sink sink,
+                                      cg_err *reterr) CG_MUST;
+/*
+ * One offline HTML page of a document in the file at `path`: comparison/6 in `cg-comparison`,
+ * series/1 in `cg-series`, campaign-status/1 in `cg-campaign`. CG_INPUT for anything else.
+ */
+CG_API cg_code cg_write_document_page(const cg_env *env, const char *path, cg_sink sink,
+                                      cg_err *reterr) CG_MUST;
 
 /* ---- recovery --------------------------------------------------------- */
 

@@ -1,14 +1,10 @@
 /* Cohorts, campaigns and series. */
 #include "api/caller.h"
+#include "api/compare.h"
 #include "compare/calibration.h"
 #include "compare/document.h"
 #include "compare/text_compare.h"
 #include "compare/text_series.h"
-
-struct cg_comparison {
-    heap heap; /* of the handle itself */
-    comparison *of;
-};
 
 #define X(name, number)                                                                            \
     _Static_assert((int)CG_VERDICT_##name == (int)VERDICT_##name && CG_VERDICT_##name == (number), \

@@ -1,11 +1,10 @@
 /* Opening a run, its facts and its documents. */
 #include "base/buf.h"
 #include "api/caller.h"
+#include "api/run.h"
 #include "base/os_dir.h"
-#include "publish/derive.h"
 #include "publish/receipt.h"
 #include "schema/model_schema.h"
-#include "view/document.h"
 #include "view/page.h"
 #include "view/report.h"
 #include "view/text.h"
@@ -14,15 +13,6 @@
 
 #define TRACE_FILE    "trace.jsonl"
 #define MANIFEST_FILE "Cargo.toml"
-
-struct cg_run {
-    heap heap; /* of the handle itself */
-    arena arena;
-    evidence *evidence;
-    document_input input;
-    doc_receipt receipt;   /* of a bundle; `input` leads to it */
-    difference difference; /* of a bundle: where its evidence is not what follows from its trace */
-};
 
 /* --- what is at a path? --- */
 
@@ -209,36 +199,93 @@ static bool is_manifest(cg_str path)
     return str_equal((cg_str){path.ptr + lead, path.len - lead}, CG_LIT(MANIFEST_FILE));
 }
 
-/* How far into a file its schema is looked for: `{"schema":` and white space between. */
-#define SCHEMA_REACH 256u
+/* How far into a file its schema is looked for. */
+#define SCHEMA_REACH 4096u
 
-/* Does `text` begin with `part`, white space left out? Moves behind it. */
-static bool take_part(cg_str *text, cg_str part)
+/* Behind the text that begins at `at` with its quotation mark; `count` when it does not end. */
+static size_t end_of_text(const char *bytes, size_t count, size_t at)
 {
-    *text = str_trim(*text);
-    if (!str_starts_with(*text, part))
-        return false;
-    *text = (cg_str){text->ptr + part.len, text->len - part.len};
-    return true;
+    for (at++; at < count && bytes[at] != '"'; at++)
+        at += bytes[at] == '\\';
+    return at < count ? at + 1 : count;
 }
 
-/* Is the schema of a model the first member of the file? What cannot be read is not. */
-static bool is_model_file(const cg_env *env, cg_str path)
+/* What follows `"schema":` among the members of the object that the file begins with. */
+static cg_str schema_of(const char *bytes, size_t count)
+{
+    cg_str key = table_model_doc.fields[0].key;
+    unsigned depth = 0;
+    cg_str last = {0}; /* the text before this place */
+    bool is_value = false;
+
+    for (size_t at = 0; at < count; at++) {
+        switch (bytes[at]) {
+        case ' ':
+        case '\t':
+        case '\r':
+        case '\n': continue;
+        case '"': {
+            size_t end = end_of_text(bytes, count, at);
+
+            if (end == count)
+                return (cg_str){0};
+            if (is_value && depth == 1 && str_equal(last, key))
+                return (cg_str){bytes + at + 1, end - at - 2};
+            last = (cg_str){bytes + at + 1, end - at - 2};
+            at = end - 1;
+            continue;
+        }
+        case ':': is_value = true; continue;
+        case '{':
+        case '[': depth++; break;
+        case '}':
+        case ']':
+            if (depth-- <= 1)
+                return (cg_str){0};
+            break;
+        default: break;
+        }
+        if (depth == 0)
+            return (cg_str){0};
+        is_value = false;
+        last = (cg_str){0};
+    }
+    return (cg_str){0};
+}
+
+static const struct {
+    cg_input_kind kind;
+    enum schema_id schema;
+} document_kinds[] = {
+    {CG_INPUT_DOCUMENT, SCHEMA_COMPARISON},
+    {CG_INPUT_DOCUMENT, SCHEMA_SERIES},
+    {CG_INPUT_DOCUMENT, SCHEMA_CAMPAIGN_STATUS},
+    {CG_INPUT_CAMPAIGN, SCHEMA_CAMPAIGN},
+};
+
+/* Which document is in the file? What cannot be read, or names none of ours, is a trace. */
+static cg_input_kind document_kind_of(const cg_env *env, cg_str path)
 {
     char bytes[SCHEMA_REACH];
     size_t count = 0;
     os_file file;
-    cg_str text;
+    cg_str schema;
     cg_code code = os_open_read(env, path, &file, NULL);
 
     if (code != CG_OK)
-        return false;
+        return CG_INPUT_RAW_TRACE;
     code = os_read(&file, bytes, sizeof bytes, &count, NULL);
     os_close(&file);
-    text = (cg_str){bytes, code == CG_OK ? count : 0};
-    return take_part(&text, CG_LIT("{")) && take_part(&text, CG_LIT("\"")) &&
-           take_part(&text, table_model_doc.fields[0].key) && take_part(&text, CG_LIT("\"")) &&
-           take_part(&text, CG_LIT(":")) && take_part(&text, CG_LIT("\"" MODEL_SCHEMA "\""));
+    if (code != CG_OK)
+        return CG_INPUT_RAW_TRACE;
+    schema = schema_of(bytes, count);
+    if (str_equal(schema, CG_LIT(MODEL_SCHEMA)))
+        return CG_INPUT_MODEL;
+    for (size_t i = 0; i < sizeof document_kinds / sizeof document_kinds[0]; i++) {
+        if (str_equal(schema, schema_id_text(document_kinds[i].schema)))
+            return document_kinds[i].kind;
+    }
+    return CG_INPUT_RAW_TRACE;
 }
 
 static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
@@ -294,8 +341,8 @@ cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_kind *ret
     heap_init(&memory, env);
     arena_init(&room, &memory);
     code = look_at(env, &room, str_from(path), &at, reterr);
-    if (code == CG_OK && at.is_file && is_model_file(env, at.trace_path))
-        at.kind = CG_INPUT_MODEL;
+    if (code == CG_OK && at.is_file)
+        at.kind = document_kind_of(env, at.trace_path);
     arena_free(&room);
     if (code == CG_OK)
         *ret = at.kind;
@@ -526,9 +573,14 @@ bool cg_page_is_built(void)
     return page_is_built();
 }
 
+cg_code run_check_whole(const cg_run *run, cg_err *reterr)
+{
+    return check_parts(run, PARTS_ALL, reterr);
+}
+
 cg_code cg_write_page(const cg_run *run, cg_sink sink, cg_err *reterr)
 {
-    CG_TRY(check_parts(run, PARTS_ALL, reterr));
+    CG_TRY(run_check_whole(run, reterr));
     return page_write(run->evidence, sink, reterr);
 }
 

@@ -1,5 +1,5 @@
 /* The page of a crate, and of a model document that lies in a file. */
-#include "api/scan.h"
+#include "api/scan_excerpts.h"
 #include "base/os.h"
 #include "view/page.h"
 
@@ -7,10 +7,18 @@ cg_code cg_write_model_page(const cg_scan *self, cg_sink sink, cg_err *reterr)
 {
     /* Memory of its own, so that a scan that is only read stays as it is. */
     heap memory;
+    buf sources;
+    cg_code code;
 
     heap_init(&memory, self->env);
-    return page_write_model(&memory, &self->document->doc,
-                            self->has_checkpoint ? &self->checkpoint : NULL, sink, reterr);
+    buf_init(&sources, &memory, SIZE_MAX);
+    code = scan_excerpts(self, &memory, &sources, reterr);
+    if (code == CG_OK)
+        code = page_write_model(&memory, &self->document->doc,
+                                self->has_checkpoint ? &self->checkpoint : NULL, buf_text(&sources),
+                                sink, reterr);
+    buf_free(&sources);
+    return code;
 }
 
 static cg_code write_file_page(const cg_env *env, heap *memory, cg_str path, buf *text,
@@ -27,7 +35,7 @@ static cg_code write_file_page(const cg_env *env, heap *memory, cg_str path, buf
         return code;
     }
     buf_free(text);
-    code = page_write_model(memory, &document.doc, NULL, sink, reterr);
+    code = page_write_model(memory, &document.doc, NULL, (cg_str){0}, sink, reterr);
     model_free(&document);
     return code;
 }

@@ -252,6 +252,23 @@ cg_code comparison_take(comparison *self, unsigned cohort, const source *from, c
     return mechanism_add(&self->mechanism, cohort, from->trace) ? CG_OK : err_nomem(reterr);
 }
 
+cg_code comparison_take_evidence(comparison *self, unsigned cohort, const evidence *from,
+                                 cg_str digits, cg_err *reterr)
+{
+    const source run = {
+        .trace = from->trace,
+        .health = from->health,
+        .is_judged = true,
+        .sample_ns = source_sample_of(from->trace),
+    };
+
+    CG_TRY(comparison_take(self, cohort, &run, reterr));
+    if (!arena_text(&self->arena, digits,
+                    &self->runs[cohort].at[self->runs[cohort].count - 1].manifest))
+        return err_nomem(reterr);
+    return CG_OK;
+}
+
 cg_code comparison_add(comparison *self, unsigned cohort, cg_str path, cg_err *reterr)
 {
     source from;

@@ -20,6 +20,7 @@
 #include "compare/bootstrap.h"
 #include "compare/mechanism.h"
 #include "compare/source.h"
+#include "exec/evidence.h"
 
 #define COMPARISON_FEWEST_RUNS 5
 
@@ -78,6 +79,9 @@ cg_code comparison_add(comparison *self, unsigned cohort, cg_str path, cg_err *r
 /* The same for a run that is open; it stays open. */
 cg_code comparison_take(comparison *self, unsigned cohort, const source *from,
                         cg_err *reterr) CG_MUST;
+/* The same of a run that was derived already; `digits`: of its manifest, absent for a raw trace. */
+cg_code comparison_take_evidence(comparison *self, unsigned cohort, const evidence *from,
+                                 cg_str digits, cg_err *reterr) CG_MUST;
 /* Judge and conclude. With a least effect the verdict asks for an interval wholly beyond it. */
 cg_code comparison_finish(comparison *self, opt_f64 min_effect_percent, cg_err *reterr) CG_MUST;
 

@@ -1,5 +1,16 @@
 #include "compare/source.h"
 
+opt_u64 source_sample_of(const trace_doc *trace)
+{
+    for (size_t i = 0; i < trace->spans.count; i++) {
+        const trace_span *span = &trace->spans.at[i];
+
+        if (span->is_measured && span->is_closed)
+            return (opt_u64){span->duration_ns, true};
+    }
+    return (opt_u64){0};
+}
+
 static cg_code judge(source *self, cg_err *reterr)
 {
     trace_doc *trace = self->trace;
@@ -12,12 +23,7 @@ static cg_code judge(source *self, cg_err *reterr)
         return code;
     }
     self->is_judged = true;
-    for (size_t i = 0; i < trace->spans.count && !self->sample_ns.is_set; i++) {
-        const trace_span *span = &trace->spans.at[i];
-
-        if (span->is_measured && span->is_closed)
-            self->sample_ns = (opt_u64){span->duration_ns, true};
-    }
+    self->sample_ns = source_sample_of(trace);
     return CG_OK;
 }
 

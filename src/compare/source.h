@@ -30,6 +30,9 @@ cg_code source_open_trace(const cg_env *env, cg_str path, source *ret, cg_err *r
 cg_code source_take_trace(trace_doc *trace, source *ret, cg_err *reterr) CG_MUST;
 void source_close(source *self);
 
+/* Duration of the first closed measured span, by span id. */
+opt_u64 source_sample_of(const trace_doc *trace);
+
 /* 64 digits of the manifest, absent for a raw trace. */
 static inline cg_str source_manifest(const source *self)
 {

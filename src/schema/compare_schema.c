@@ -19,6 +19,15 @@ COMPARE_WORDS(X)
 #define F(type, member, key, rule, sub)                                                            \
     {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
 
+#define RECORD_TYPE doc_campaign_reread
+static const sc_field campaign_reread_fields[] = {CAMPAIGN_REREAD_FIELDS(F)};
+#undef RECORD_TYPE
+#define RECORD_TYPE doc_growth_reread
+static const sc_field growth_reread_fields[] = {GROWTH_REREAD_FIELDS(F)};
+#undef RECORD_TYPE
+#define RECORD_TYPE doc_series_reread
+static const sc_field series_reread_fields[] = {SERIES_REREAD_FIELDS(F)};
+#undef RECORD_TYPE
 #define RECORD_TYPE doc_compared_run
 static const sc_field compared_run_fields[] = {COMPARED_RUN_FIELDS(F)};
 #undef RECORD_TYPE

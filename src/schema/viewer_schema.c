@@ -12,6 +12,12 @@ cg_str viewer_list_path(enum viewer_list list)
 #define F(type, member, key, rule, sub)                                                            \
     {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
 
+#define RECORD_TYPE doc_nan_totals
+static const sc_field nan_totals_fields[] = {NAN_TOTALS_FIELDS(F)};
+#undef RECORD_TYPE
+#define RECORD_TYPE doc_page_answers
+static const sc_field page_answers_fields[] = {PAGE_ANSWERS_FIELDS(F)};
+#undef RECORD_TYPE
 #define RECORD_TYPE doc_viewer_summary
 static const sc_field viewer_summary_fields[] = {VIEWER_SUMMARY_FIELDS(F)};
 #undef RECORD_TYPE

@@ -114,6 +114,12 @@ cg_str shown_view_meaning(enum shown_view view)
 #define F(type, member, key, rule, sub)                                                            \
     {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
 
+#define RECORD_TYPE doc_excerpt
+static const sc_field excerpt_fields[] = {EXCERPT_FIELDS(F)};
+#undef RECORD_TYPE
+#define RECORD_TYPE doc_page_sources
+static const sc_field page_sources_fields[] = {PAGE_SOURCES_FIELDS(F)};
+#undef RECORD_TYPE
 #define RECORD_TYPE doc_shown_extent
 static const sc_field shown_extent_fields[] = {SHOWN_EXTENT_FIELDS(F)};
 #undef RECORD_TYPE

@@ -31,6 +31,9 @@ cg_code document_overview(const evidence *from, const document_input *input, cg_
 cg_code document_query_write(const evidence *from, const document_input *input,
                              const document_query *query, cg_sink sink, cg_err *reterr) CG_MUST;
 
+/* Answers that a page shows beside its island: page-answers/1, lists of 1000 rows at most. */
+cg_code document_answers(const evidence *from, cg_sink sink, cg_err *reterr) CG_MUST;
+
 typedef struct document_command {
     cg_str name;
     cg_str about;

@@ -1,5 +1,9 @@
 #include "view/page.h"
 
+#include <assert.h>
+
+#include "view/document.h"
+#include "view/island.h"
 #include "view/packed.h"
 #include "view/payload.h"
 
@@ -115,7 +119,17 @@ static cg_code write_model(const void *context, cg_sink sink, cg_err *reterr)
     return model_payload_write(self->memory, self->doc, self->checkpoint, sink, reterr);
 }
 
-static cg_code write_text(const void *context, cg_sink sink, cg_err *reterr)
+/* --- islands that are ready before the page begins --- */
+
+static cg_code add_text(void *context, const char *bytes, size_t count)
+{
+    buf *to = context;
+
+    buf_add(to, (cg_str){bytes, count});
+    return to->failed ? CG_NOMEM : CG_OK;
+}
+
+static cg_code write_ready(const void *context, cg_sink sink, cg_err *reterr)
 {
     const buf *text = context;
 
@@ -123,33 +137,135 @@ static cg_code write_text(const void *context, cg_sink sink, cg_err *reterr)
     return sink.write(sink.context, text->at, text->len);
 }
 
-cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr)
+/* `ret` is begun here and freed by the caller, whatever comes back. */
+static cg_code make_ready(heap *memory, cg_str json, buf *ret, cg_err *reterr)
 {
-    evidence view;
-    heap memory;
-    buf packed;
-    page_island islands[] = {
-        {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, from},
-        {CG_LIT("cg-packed"), CG_LIT(PACKED_TYPE), write_text, &packed},
-    };
+    buf_init(ret, memory, SIZE_MAX);
+    return page_is_built() ? island_write(memory, json, (cg_sink){ret, add_text}, reterr) : CG_OK;
+}
+
+static page_island ready_island(cg_str id, const buf *text)
+{
+    return (page_island){id, CG_LIT(PAGE_JSON), write_ready, text};
+}
+
+cg_code page_write_texts(heap *memory, const char *kind, const page_text *at, size_t count,
+                         cg_sink sink, cg_err *reterr)
+{
+    enum { MOST = 8 };
+    page_island islands[MOST];
+    buf texts[MOST];
+    size_t made = 0;
     cg_code code = CG_OK;
 
-    evidence_view(from, &memory, &view);
-    buf_init(&packed, &memory, SIZE_MAX);
-    /* First, so that the page begins only when nothing can be missing. */
-    if (page_is_built())
-        code = packed_build(from, &packed, reterr);
+    assert(count <= MOST);
+    while (code == CG_OK && made < count) {
+        code = make_ready(memory, at[made].json, &texts[made], reterr);
+        islands[made] = ready_island(str_from(at[made].id), &texts[made]);
+        made++;
+    }
     if (code == CG_OK)
-        code = page_write_islands(CG_LIT("evidence"), islands, 2, sink, reterr);
-    buf_free(&packed);
+        code = page_write_islands(str_from(kind), islands, count, sink, reterr);
+    while (made > 0)
+        buf_free(&texts[--made]);
     return code;
 }
 
+/* --- runs --- */
+
+/* What stands beside the payload of a run, and of another one. */
+typedef struct run_page {
+    heap memory;
+    buf packed, answers;
+    buf against, comparison;
+} run_page;
+
+static cg_code make_answers(run_page *self, const evidence *from, cg_err *reterr)
+{
+    buf text;
+    cg_code code;
+
+    buf_init(&text, &self->memory, SIZE_MAX);
+    code = document_answers(from, (cg_sink){&text, add_text}, reterr);
+    if (code == CG_OK)
+        code = island_write(&self->memory, buf_text(&text), (cg_sink){&self->answers, add_text},
+                            reterr);
+    buf_free(&text);
+    return code;
+}
+
+/* Everything that may lack memory, so that the page begins only when nothing can be missing. */
+static cg_code make_run_page(run_page *self, const evidence *run, const evidence *against,
+                             cg_str comparison, cg_err *reterr)
+{
+    if (!page_is_built())
+        return CG_OK;
+    CG_TRY(packed_build(run, &self->packed, reterr));
+    CG_TRY(make_answers(self, run, reterr));
+    if (against == NULL)
+        return CG_OK;
+    CG_TRY(payload_write(against, (cg_sink){&self->against, add_text}, reterr));
+    return island_write(&self->memory, comparison, (cg_sink){&self->comparison, add_text}, reterr);
+}
+
+static cg_code write_run_page(const evidence *run, const evidence *against, cg_str comparison,
+                              cg_sink sink, cg_err *reterr)
+{
+    run_page self;
+    evidence view;
+    cg_code code;
+
+    evidence_view(run, &self.memory, &view);
+    buf_init(&self.packed, &self.memory, SIZE_MAX);
+    buf_init(&self.answers, &self.memory, SIZE_MAX);
+    buf_init(&self.against, &self.memory, SIZE_MAX);
+    buf_init(&self.comparison, &self.memory, SIZE_MAX);
+    code = make_run_page(&self, run, against, comparison, reterr);
+    if (code == CG_OK) {
+        const page_island islands[] = {
+            {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, run},
+            {CG_LIT("cg-packed"), CG_LIT(PACKED_TYPE), write_ready, &self.packed},
+            ready_island(CG_LIT(PAGE_ANSWERS_ID), &self.answers),
+            ready_island(CG_LIT(PAGE_AGAINST_ID), &self.against),
+            ready_island(CG_LIT(PAGE_COMPARISON_ID), &self.comparison),
+        };
+
+        code =
+            page_write_islands(CG_LIT("evidence"), islands, against != NULL ? 5 : 3, sink, reterr);
+    }
+    buf_free(&self.packed);
+    buf_free(&self.answers);
+    buf_free(&self.against);
+    buf_free(&self.comparison);
+    return code;
+}
+
+cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr)
+{
+    return write_run_page(from, NULL, (cg_str){0}, sink, reterr);
+}
+
+cg_code page_write_against(const evidence *run, const evidence *against,
+                           const page_text *comparison, cg_sink sink, cg_err *reterr)
+{
+    return write_run_page(run, against, comparison->json, sink, reterr);
+}
+
+/* --- models --- */
+
 cg_code page_write_model(heap *memory, const model_doc *doc, const doc_checkpoint *checkpoint,
-                         cg_sink sink, cg_err *reterr)
+                         cg_str sources, cg_sink sink, cg_err *reterr)
 {
     model_context model = {memory, doc, checkpoint};
-    page_island island = {CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_model, &model};
+    page_island islands[2];
+    buf text;
+    cg_code code = make_ready(memory, sources, &text, reterr);
 
-    return page_write_islands(CG_LIT("model"), &island, 1, sink, reterr);
+    islands[0] = (page_island){CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_model, &model};
+    islands[1] = ready_island(CG_LIT(PAGE_SOURCES_ID), &text);
+    if (code == CG_OK)
+        code =
+            page_write_islands(CG_LIT("model"), islands, sources.ptr != NULL ? 2 : 1, sink, reterr);
+    buf_free(&text);
+    return code;
 }

@@ -37,10 +37,37 @@ typedef struct page_island {
 cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
                            cg_err *reterr) CG_MUST;
 
+/* What the islands beside a payload are called, and the kinds of pages they make. */
+#define PAGE_ANSWERS_ID    "cg-answers"         /* page-answers/1, beside a run */
+#define PAGE_AGAINST_ID    "cg-against-payload" /* viewer/5 of the other run */
+#define PAGE_COMPARISON_ID "cg-comparison"
+#define PAGE_SERIES_ID     "cg-series"
+#define PAGE_CAMPAIGN_ID   "cg-campaign"
+#define PAGE_SOURCES_ID    "cg-sources" /* page-sources/1, beside a model */
+#define PAGE_COMPARISON    "cohorts"
+#define PAGE_SERIES        "trajectories"
+
+/* A document of JSON as an island. */
+typedef struct page_text {
+    const char *id;
+    cg_str json;
+} page_text;
+
+/* The page of documents alone; memory is drawn from `heap` and given back. */
+cg_code page_write_texts(heap *heap, const char *kind, const page_text *at, size_t count,
+                         cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* The page of two runs, the second beside the first, and what compares them. */
+cg_code page_write_against(const evidence *run, const evidence *against,
+                           const page_text *comparison, cg_sink sink, cg_err *reterr) CG_MUST;
+
 /* The whole page. When memory is the reason to fail, nothing has gone to the sink. */
 cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr) CG_MUST;
-/* As model_payload_write, with the page around it. */
+/*
+ * As model_payload_write, with the page around it; `sources`: page-sources/1 as text, absent when
+ * there is no source.
+ */
 cg_code page_write_model(heap *heap, const model_doc *doc, const doc_checkpoint *checkpoint,
-                         cg_sink sink, cg_err *reterr) CG_MUST;
+                         cg_str sources, cg_sink sink, cg_err *reterr) CG_MUST;
 
 #endif

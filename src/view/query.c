@@ -4,6 +4,7 @@
 #include "view/nodes.h"
 #include "view/parts.h"
 #include "view/planes.h"
+#include "schema/viewer_schema.h"
 #include "view/rows.h"
 
 #define HEAVIEST_OPS 50
@@ -446,7 +447,7 @@ static void emit_other_producers(jsonw *out, const void *context)
     const origin_answer *answer = &self->answers.origin;
 
     jw_array(out);
-    for (size_t i = 0; i < answer->other_producers.count; i++)
+    for (size_t i = 0; i < pen_rows(&self->pen, answer->other_producers.count); i++)
         write_producer(out, self, &answer->other_producers.at[i]);
     jw_end(out);
 }
@@ -457,7 +458,7 @@ static void emit_propagators(jsonw *out, const void *context)
     const origin_answer *answer = &self->answers.origin;
 
     jw_array(out);
-    for (size_t i = 0; i < answer->propagators.count; i++) {
+    for (size_t i = 0; i < pen_rows(&self->pen, answer->propagators.count); i++) {
         const origin_row *from = &answer->propagators.at[i];
 
         sc_write(out, &table_nan_propagator,
@@ -474,7 +475,7 @@ static void write_origin(asker *self)
 {
     const origin_answer *answer = &self->answers.origin;
     names unrecorded = {self->pen.view.trace, answer->unrecorded_inputs.at,
-                        answer->unrecorded_inputs.count};
+                        pen_rows(&self->pen, answer->unrecorded_inputs.count)};
     doc_non_finite_place earliest;
     doc_nan_origin result = {
         .cannot_tell = answer->cannot_tell,
@@ -664,5 +665,50 @@ cg_code document_query_write(const evidence *from, const document_input *input,
         pen_drop(&self.pen);
         return code;
     }
+    return pen_finish(&self.pen);
+}
+
+/* --- answers for a page --- */
+
+#define PAGE_ROWS 1000
+
+static void emit_gpu_gaps(jsonw *out, const void *context)
+{
+    (void)out; /* the pen's */
+    gpu_write_result((pen *)context, QUERY_GPU_GAPS);
+}
+
+static void emit_origin_answer(jsonw *out, const void *context)
+{
+    (void)out;
+    write_origin((asker *)context);
+}
+
+cg_code document_answers(const evidence *from, cg_sink sink, cg_err *reterr)
+{
+    const document_query query = {.kind = QUERY_NAN_ORIGIN};
+    asker self = {.query = &query};
+    doc_nan_totals totals;
+    doc_page_answers result = {.schema = CG_LIT(PAGE_ANSWERS_SCHEMA)};
+
+    CG_TRY(pen_start(&self.pen, from, sink, true, reterr));
+    self.pen.row_cap = PAGE_ROWS;
+    result.gpu_gaps = (sc_stream){emit_gpu_gaps, &self.pen};
+    if (from->health.is_valid) {
+        const origin_answer *found = &self.answers.origin;
+        cg_code code = find_answer(&self, reterr);
+
+        if (code != CG_OK) {
+            release_answer(&self);
+            pen_drop(&self.pen);
+            return code;
+        }
+        totals = (doc_nan_totals){found->other_producers.count, found->propagators.count,
+                                  found->unrecorded_inputs.count};
+        result.nan_origin = (sc_stream){emit_origin_answer, &self};
+        result.nan_totals = &totals;
+    }
+    sc_write(&self.pen.out, &table_page_answers, &result);
+    release_answer(&self);
     return pen_finish(&self.pen);
 }

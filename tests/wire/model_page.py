@@ -177,18 +177,50 @@ def page_of(cli, place, *argv):
         return file.read()
 
 
+def without_sources(page):
+    parts = re.findall(rb'<script id="cg-sources" type="application/json">[^<]*</script>\n', page)
+    need(len(parts) == 1, "%d elements of sources" % len(parts))
+    return page.replace(parts[0], b"")
+
+
+def check_sources(page, crate, model):
+    """Every excerpt is what stands in the file, and of a finding with that place."""
+    text = re.findall(r'<script id="cg-sources" type="application/json">([^<]*)</script>',
+                      page.decode("utf-8"))[0]
+    need(not re.search("[>&\u2028\u2029\x00]", text), "the sources are not escaped")
+    sources = json.loads(text, object_pairs_hook=unique)
+    placed = {f["id"]: f["location"] for f in model["findings"] if f.get("location")}
+    need(sources["schema"] == "candle-graph/page-sources/1", "the schema of the sources")
+    need(sources["total"] == len(placed), "how many findings have a place")
+    need({e["id"] for e in sources["excerpts"]} <= set(placed), "an excerpt of no finding")
+    for excerpt in sources["excerpts"]:
+        with open(os.path.join(crate, excerpt["file"]), encoding="utf-8", newline="") as file:
+            lines = file.read().split("\n")
+        first = excerpt["first_line"]
+        here = [line.rstrip("\r") for line in lines[first - 1:first - 1 + len(excerpt["lines"])]]
+        for want, found in zip(here, excerpt["lines"]):
+            need(found == want or found.endswith(" \u2026") and want.startswith(found[:-2]),
+                 "an excerpt of %s: %r" % (excerpt["file"], found))
+        line = placed[excerpt["id"]]["line"]
+        need(first <= line < first + len(excerpt["lines"]), "the line of the finding")
+
+
 def check_crate(cli, crate, place):
     document = os.path.join(place, "model.json")
     page = page_of(cli, place, "view", crate)
     done = run(cli, "report", crate, "--output", document)
     need(done.returncode == 0, done.stderr.decode()[:300])
     need(page_of(cli, place, "view", crate) == page, "a second page differs")
-    need(page_of(cli, place, "view", document) == page, "the page of the document differs")
+    # A document has no sources; everything else is the same.
+    need(page_of(cli, place, "view", document) == without_sources(page),
+         "the page of the document differs")
     need(page_of(cli, place, "report", crate, "--format", "html") == page, "report's page differs")
-    island, frame = island_of(page)
+    island, frame = island_of(without_sources(page))
     check_frame(frame)
     with open(document, encoding="utf-8") as file:
-        check_island(island, json.load(file))
+        model = json.load(file)
+    check_island(island, model)
+    check_sources(page, crate, model)
     return island, frame
 
 

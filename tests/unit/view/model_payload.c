@@ -470,8 +470,9 @@ static void a_refusing_sink_is_reported(void **state)
         unsigned left = k;
         cg_err err = {0};
 
-        assert_int_equal(
-            page_write_model(&memory, &sample.doc, NULL, (cg_sink){&left, refuse}, &err), code);
+        assert_int_equal(page_write_model(&memory, &sample.doc, NULL, (cg_str){0},
+                                          (cg_sink){&left, refuse}, &err),
+                         code);
         assert_int_equal(err.code, code);
     }
 }
@@ -515,7 +516,8 @@ static void the_island_stands_in_the_page_as_it_is(void **state)
     write();
     buf_init(&page, &memory, SIZE_MAX);
     buf_init(&element, &memory, SIZE_MAX);
-    assert_int_equal(page_write_model(&memory, &sample.doc, NULL, model_sink(&page), NULL), CG_OK);
+    assert_int_equal(
+        page_write_model(&memory, &sample.doc, NULL, (cg_str){0}, model_sink(&page), NULL), CG_OK);
     buf_add(&element, CG_LIT("<script id=\"cg-payload\" type=\"application/json\">"));
     buf_add(&element, buf_text(&out));
     buf_add(&element, CG_LIT("</script>"));
