@@ -39,6 +39,7 @@ static void put_axes(work *self, size_t column, sc_u64s axes)
     for (size_t i = 0; i < axes.count; i++)
         buf_addf(&self->shape, "%s%llu", i > 0 ? "," : "", (unsigned long long)axes.at[i]);
     buf_byte(&self->shape, ']');
+    self->pack.failed = self->pack.failed || self->shape.failed;
     columns_text(&self->pack, column, buf_text(&self->shape));
 }
 

@@ -173,7 +173,7 @@ static const small_trace small_traces[] = {
 
 /* --- the documents --- */
 
-enum document { EVIDENCE, SUMMARY, OVERVIEW, REPORT, QUERY };
+enum document { EVIDENCE, SUMMARY, OVERVIEW, REPORT, PAGE, QUERY };
 
 typedef struct document_call {
     enum document document;
@@ -201,6 +201,7 @@ static cg_code write_document(const cg_run *run, const document_call *call, buf 
     case SUMMARY: return cg_write_summary(run, &format, sink, err);
     case OVERVIEW: return cg_write_overview(run, &format, sink, err);
     case REPORT: return cg_write_report(run, sink, err);
+    case PAGE: return cg_write_page(run, sink, err);
     case QUERY: return cg_write_query(run, &query, &format, sink, err);
     }
     return CG_INTERNAL;
@@ -256,7 +257,7 @@ static void sweep_document(faults *memory, const cg_run *run, const document_cal
 
 static void sweep_documents(faults *memory, const cg_run *run, const char *trace)
 {
-    static const char *const names[] = {"evidence", "summary", "overview", "report"};
+    static const char *const names[] = {"evidence", "summary", "overview", "report", "page"};
 
     for (cg_format_kind format = CG_FORMAT_JSON; format <= CG_FORMAT_TEXT; format++) {
         for (enum document document = EVIDENCE; document < QUERY; document++) {
