@@ -31,12 +31,12 @@ export function count(value: Maybe<Num>): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-/* Nanoseconds as milliseconds, as tables show them. */
+/* Nanoseconds as milliseconds, as tables show them; what would be lost there, as microseconds. */
 export function ms(value: Maybe<Num>): string {
   if (!known(value)) return DASH;
   const amount = Number(value) / 1e6;
   if (Number.isNaN(amount)) return DASH;
-  return (amount > 0 && amount < 0.005 ? "<0.01" : amount.toFixed(2)) + " ms";
+  return amount > 0 && amount < 0.1 ? `${(amount * 1e3).toFixed(2)} \u00b5s` : `${amount.toFixed(2)} ms`;
 }
 
 /* Nanoseconds in the unit that suits, as axes and labels show them. */

@@ -48,11 +48,12 @@ export function tree(options: TreeOptions): TreeHandle {
   const room = h("div", { class: "room", role: "none" });
   const box = h("div", {
     class: "tree", role: "tree", tabindex: "0", "aria-label": options.name, id,
-  }, room);
+  });
   const head = h("div", { class: "row head", "aria-hidden": "true" },
     h("span", {}, options.name), ...(options.columns ?? []).map((column) => h("span", { class: "number" }, column.title)));
+  box.append(head, room);
   const note = h("p", { class: "soft small", role: "status" });
-  const element = h("div", { class: "tree-box" }, head, box, note);
+  const element = h("div", { class: "tree-box" }, box, note);
   element.style.setProperty("--columns", String(options.columns?.length ?? 0));
 
   function childrenOf(node: number): ArrayLike<number> {
@@ -146,7 +147,7 @@ export function tree(options: TreeOptions): TreeHandle {
   function show(): void {
     const y = active * HEIGHT;
     if (y < box.scrollTop) box.scrollTop = y;
-    else if (y + HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = y + HEIGHT - box.clientHeight;
+    else if (y + 2 * HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = y + 2 * HEIGHT - box.clientHeight;
   }
 
   box.addEventListener("scroll", () => draw(), { passive: true });
@@ -186,7 +187,8 @@ export function tree(options: TreeOptions): TreeHandle {
       const at = visible.findIndex((row) => row.node === node);
       if (at >= 0) {
         active = at;
-        show();
+        const y = at * HEIGHT;
+        if (y < box.scrollTop || y + 2 * HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, y - box.clientHeight / 3);
       }
       draw();
     },

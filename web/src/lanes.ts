@@ -1,0 +1,82 @@
+/*
+ * lanes - rows for intervals that nest: what lies in its parent stands one row below it; what overlaps a
+ * sibling gets a lane of its own, as it must have run beside it. A trace names no threads, so lanes are
+ * what can be told of them.
+ */
+export interface Lanes {
+  row: Int32Array; /* -1: no interval */
+  rows: number;
+  first: number[]; /* by lane: its first row */
+}
+
+/* Lanes by the time they are free, the earliest first. */
+class Free {
+  private readonly at: { end: number; lane: number }[] = [];
+  push(end: number, lane: number): void {
+    const { at } = this;
+    let i = at.push({ end, lane }) - 1;
+    for (; i > 0 && at[(i - 1) >> 1].end > end; i = (i - 1) >> 1) at[i] = at[(i - 1) >> 1];
+    at[i] = { end, lane };
+  }
+  /* A lane that is free at `time`, or -1. */
+  take(time: number): number {
+    const { at } = this;
+    if (at.length === 0 || at[0].end > time) return -1;
+    const { lane } = at[0];
+    const last = at.pop() as { end: number; lane: number };
+    if (at.length === 0) return lane;
+    let i = 0;
+    for (;;) {
+      let child = 2 * i + 1;
+      if (child >= at.length) break;
+      if (child + 1 < at.length && at[child + 1].end < at[child].end) child++;
+      if (at[child].end >= last.end) break;
+      at[i] = at[child];
+      i = child;
+    }
+    at[i] = last;
+    return lane;
+  }
+}
+
+export function assignLanes(start: Float64Array, length: Float64Array, parent: Int32Array, depth: Uint32Array): Lanes {
+  const count = start.length;
+  const row = new Int32Array(count).fill(-1);
+  const lane = new Int32Array(count).fill(-1);
+  const order = Uint32Array.from({ length: count }, (_, i) => i).filter((i) => length[i] >= 0 && start[i] >= 0);
+  order.sort((a, b) => start[a] - start[b] || depth[a] - depth[b] || length[b] - length[a] || a - b);
+  const stacks: number[][] = [];
+  const deepest: number[] = [];
+  const free = new Free();
+  for (const node of order) {
+    const begin = start[node];
+    const above = parent[node];
+    let at = above >= 0 ? lane[above] : -1;
+    if (at >= 0) {
+      const stack = stacks[at];
+      while (stack.length > 0 && stack[stack.length - 1] !== above && start[stack[stack.length - 1]] + length[stack[stack.length - 1]] <= begin)
+        stack.pop();
+      if (stack[stack.length - 1] !== above) at = -1;
+    }
+    if (at < 0) {
+      at = free.take(begin);
+      if (at < 0) {
+        at = stacks.push([]) - 1;
+        deepest.push(0);
+      }
+      stacks[at].length = 0;
+      free.push(begin + length[node], at);
+    }
+    lane[node] = at;
+    row[node] = stacks[at].push(node) - 1;
+    if (row[node] > deepest[at]) deepest[at] = row[node];
+  }
+  const first: number[] = [];
+  let rows = 0;
+  for (const most of deepest) {
+    first.push(rows);
+    rows += most + 1;
+  }
+  for (const node of order) row[node] += first[lane[node]];
+  return { row, rows, first };
+}
