@@ -30,8 +30,8 @@ _Static_assert(OPTION_COUNT <= 64, "cli_args.given has a bit for each");
 #define IN_COHORTS (IN(COMPARE) | IN(CAMPAIGN_STATUS) | IN(SERIES))
 #define IN_DOCUMENTS                                                                               \
     (IN(IMPORT) | IN(SUMMARY) | IN(QUERY) | IN(OVERVIEW) | IN(PROTOCOL) | IN(REPORT) |             \
-     IN(VERIFY) | IN(RECOVER) | IN_COHORTS | IN(CHECK) | IN(TREE) | IN(AUDIT) | IN(EXPLAIN) |      \
-     IN(SCAN))
+     IN(VERIFY) | IN(RECOVER) | IN_COHORTS | IN(CHECK) | IN(TREE) | IN(AUDIT) | IN(PROFILE) |      \
+     IN(EXPLAIN) | IN(SCAN))
 /* Those that read crates, some of them runs too. */
 #define IN_CRATES                                                                                  \
     (IN(CHECK) | IN(REPORT) | IN(QUERY) | IN(AUDIT) | IN(TREE) | IN(PROFILE) | IN(VIEW) |          \

@@ -113,6 +113,15 @@ int run_audit(const cli_io *io, const cg_env *env, const cli_args *args)
     return status != 0 ? status : audit(&self, args->argument);
 }
 
+/* --- profile --- */
+
+int run_profile(const cli_io *io, const cg_env *env, const cli_args *args)
+{
+    if (!args_has(args, OPTION_RUNTIME_TRACE))
+        return args_usage(io, args, "`profile` needs `--runtime-trace`");
+    return crate_query(io, env, args, command_rows[COMMAND_PROFILE].word, args->argument);
+}
+
 /* --- report --- */
 
 int run_report_crate(const cli_io *io, const cg_env *env, const cli_args *args)

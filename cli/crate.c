@@ -165,15 +165,19 @@ typedef cg_code write_side(const cg_scan *scan, const cli_args *args, cg_sink si
 
 static cg_code write_file(crate_work *self, const char *path, write_side *write)
 {
-    const char *inputs[1] = {self->checkpoint};
+    const char *inputs[2];
+    size_t input_count = 0;
     cg_err *err = &self->work.err;
     cg_output *output;
     cg_code code;
 
+    if (self->checkpoint != NULL)
+        inputs[input_count++] = self->checkpoint;
+    if (args_has(self->work.args, OPTION_RUNTIME_TRACE))
+        inputs[input_count++] = self->work.args->value[OPTION_RUNTIME_TRACE];
     code = cg_scan_guard(self->scan, path, err);
     if (code == CG_OK)
-        code =
-            cg_output_open(&self->work.env, path, inputs, self->checkpoint != NULL, &output, err);
+        code = cg_output_open(&self->work.env, path, inputs, input_count, &output, err);
     if (code != CG_OK)
         return code;
     code = write(self->scan, self->work.args, cg_output_sink(output), err);
@@ -280,6 +284,7 @@ static int open_crate(crate_work *self, const char *path)
     request.cache_directory = cache_directory(self, self->work.io, args);
     request.checkpoint = self->checkpoint;
     request.is_structure = is_structure_enough(args);
+    request.runtime_trace = args->value[OPTION_RUNTIME_TRACE];
     code = cg_scan_open(&self->work.env, &request, &self->scan, &self->work.err);
     return code == CG_OK ? 0 : refuse(self, code);
 }

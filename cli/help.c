@@ -56,6 +56,15 @@ static void options(printer *out, uint32_t in, bool only_shared)
     }
 }
 
+static bool is_anything(uint8_t status)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (command_rows[i].status == status)
+            return true;
+    }
+    return false;
+}
+
 cg_code help_write_all(cg_sink sink, const cli_args *from)
 {
     printer out;
@@ -68,8 +77,10 @@ cg_code help_write_all(cg_sink sink, const cli_args *from)
                  "usage: %s COMMAND ...\n\nCommands\n",
                  cg_version(), from->program);
     commands(&out, STATUS_READY);
-    print_text(&out, "\nComing, not in this version\n");
-    commands(&out, STATUS_PLANNED);
+    if (is_anything(STATUS_PLANNED)) {
+        print_text(&out, "\nComing, not in this version\n");
+        commands(&out, STATUS_PLANNED);
+    }
     print_text(&out, "\nOptions\n");
     options(&out, IN_DOCUMENTS, true);
     print_text(&out, "\nExit status\n");

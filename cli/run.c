@@ -202,7 +202,7 @@ int cli_run(const cli_io *io, const cg_env *env, int argc, char **argv)
     case COMMAND_AUDIT: return run_audit(io, env, &args);
     case COMMAND_EXPLAIN: return run_explain(io, env, &args);
     case COMMAND_SCAN: return run_scan(io, env, &args);
-    case COMMAND_PROFILE:
+    case COMMAND_PROFILE: return run_profile(io, env, &args);
     case COMMAND_COUNT: break;
     }
     return cg_code_exit_status(CG_INTERNAL);

@@ -50,6 +50,7 @@ int run_series(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_query(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_check(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_tree(const cli_io *io, const cg_env *env, const cli_args *args);
+int run_profile(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_audit(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_explain(const cli_io *io, const cg_env *env, const cli_args *args);
 int run_scan(const cli_io *io, const cg_env *env, const cli_args *args);

@@ -45,6 +45,8 @@ typedef struct cg_scan_request {
                                is refused costs no scan; NULL: none */
     bool is_structure; /* components, modules, parameters and functions only: not what functions
                           compute, and no findings about that */
+    const char *runtime_trace; /* candle-graph/runtime of a run of the crate: read first, and merged
+                                  into the document; NULL: none */
 } cg_scan_request;
 
 /*
@@ -74,6 +76,8 @@ typedef struct cg_scan_facts {
     uint64_t missing_count, unclaimed_count; /* with a checkpoint */
     bool has_checkpoint, is_from_cache;
     cg_str analysis_id, package, version;
+    bool has_runtime_trace;
+    uint64_t runtime_observations, identity_mismatches; /* with a runtime trace */
 } cg_scan_facts;
 CG_API void cg_scan_facts_of(const cg_scan *scan, cg_scan_facts *ret);
 
@@ -174,8 +178,9 @@ CG_API cg_code cg_scan_guard(const cg_scan *scan, const char *path, cg_err *rete
 
 /*
  * Write the audit into `directory`, which is made if need be: summary, doctor, model-improvement,
- * findings, model-ir, with the viewer model.html, and with a checkpoint checkpoint.json. Each file
- * appears whole or not at all. CG_OUTPUT_REFUSED inside a bundle or the crate's own sources.
+ * findings, model-ir, with a runtime trace runtime.json, with the viewer model.html, and with a
+ * checkpoint checkpoint.json. Each file appears whole or not at all. CG_OUTPUT_REFUSED inside a
+ * bundle or the crate's own sources.
  */
 CG_API cg_code cg_audit(const cg_scan *scan, const char *directory, cg_err *reterr) CG_MUST;
 

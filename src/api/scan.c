@@ -8,6 +8,8 @@
 #include "model/findings_out.h"
 #include "model/gate.h"
 #include "model/query.h"
+#include "model/runtime_merge.h"
+#include "model/runtime_text.h"
 #include "model/sarif.h"
 #include "model/text_answer.h"
 #include "model/text_model.h"
@@ -86,13 +88,40 @@ cg_code scan_program_of(cg_scan *self, cg_err *reterr)
     return self->of != NULL ? CG_OK : read_program(self, reterr);
 }
 
-static cg_code open_scan(cg_scan *self, const cg_scan_request *request, cg_err *reterr)
+static cg_code read_runtime(cg_scan *self, const char *path, cg_err *reterr)
+{
+    if (!copy_word(&self->mem, path, &self->runtime_path))
+        return err_nomem(reterr);
+    CG_TRY(runtime_read_file(self->env, self->runtime_path, &self->runtime, reterr));
+    return runtime_facts_make(&self->mem, self->runtime, &self->facts, reterr);
+}
+
+static bool has_runtime_findings(const model_doc *doc)
+{
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        if (scan_origin_of(MODEL_AT(doc->findings, model_finding, i)->rule) == ORIGIN_RUNTIME)
+            return true;
+    }
+    return false;
+}
+
+/* After the cache, which knows nothing of runs. */
+static cg_code merge_runtime(cg_scan *self, cg_err *reterr)
+{
+    if (self->runtime == NULL)
+        return CG_OK;
+    CG_TRY(runtime_merge(&self->facts, self->document, reterr));
+    /* What the project allows stands in its sources: do not read them for nothing. */
+    if (!has_runtime_findings(&self->document->doc))
+        return CG_OK;
+    CG_TRY(scan_program_of(self, reterr));
+    return scan_allow(self, ORIGIN_RUNTIME, reterr);
+}
+
+static cg_code find_document(cg_scan *self, const cg_scan_request *request, cg_err *reterr)
 {
     cache_place *cache = &self->cache;
 
-    CG_TRY(take_request(self, request, reterr));
-    if (request->checkpoint != NULL)
-        CG_TRY(scan_open_header(self, request->checkpoint, reterr));
     if (request->cache_directory != NULL) {
         CG_TRY(cache_find(self->env, &self->heap, &self->mem, str_from(request->cache_directory),
                           self->path, &self->options, cache, reterr));
@@ -103,10 +132,21 @@ static cg_code open_scan(cg_scan *self, const cg_scan_request *request, cg_err *
     }
     CG_TRY(read_program(self, reterr));
     self->document = scan_document(self->of);
-    CG_TRY(scan_allow(self, false, reterr));
+    CG_TRY(scan_allow(self, ORIGIN_SOURCE, reterr));
     if (request->cache_directory != NULL)
         return cache_write(cache, self->of, self->document, reterr);
     return CG_OK;
+}
+
+static cg_code open_scan(cg_scan *self, const cg_scan_request *request, cg_err *reterr)
+{
+    CG_TRY(take_request(self, request, reterr));
+    if (request->checkpoint != NULL)
+        CG_TRY(scan_open_header(self, request->checkpoint, reterr));
+    if (request->runtime_trace != NULL)
+        CG_TRY(read_runtime(self, request->runtime_trace, reterr));
+    CG_TRY(find_document(self, request, reterr));
+    return merge_runtime(self, reterr);
 }
 
 cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan **ret,
@@ -147,6 +187,7 @@ void cg_scan_free(cg_scan *self)
     cache_end(&self->cache);
     if (self->has_header)
         safetensors_free(&self->header);
+    runtime_free(self->runtime);
     arena_free(&self->mem);
     last = self->heap;
     heap_resize(&last, self, sizeof *self, 0);
@@ -185,6 +226,11 @@ void cg_scan_facts_of(const cg_scan *self, cg_scan_facts *ret)
         facts.missing_count =
             checkpoint->missing_certain.count + checkpoint->missing_conditional.count;
         facts.unclaimed_count = checkpoint->unclaimed.count;
+    }
+    if (doc->runtime != NULL) {
+        facts.has_runtime_trace = true;
+        facts.runtime_observations = ((const model_coverage *)doc->coverage)->runtime_observations;
+        facts.identity_mismatches = ((const model_runtime *)doc->runtime)->identity_mismatches;
     }
     facts.size = (uint32_t)size;
     memcpy(ret, &facts, size);
@@ -272,6 +318,21 @@ static void emit_answer(const void *from, jsonw *out)
     query_write((model_answer *)(uintptr_t)from, out);
 }
 
+/* The kinds about a run tell people more than the document holds. */
+static bool run_text(const cg_scan *self, enum ask_kind kind, const text_style *style, buf *to)
+{
+    runtime_style how = {style->width, (size_t)style->rows};
+    const runtime_facts *facts = self->runtime != NULL ? &self->facts : NULL;
+
+    if (kind == ASK_KIND_RUNTIME)
+        runtime_text_run(&self->document->doc, facts, &how, to);
+    else if (kind == ASK_KIND_PROFILE)
+        runtime_text_profile(&self->document->doc, facts, &how, to);
+    else
+        return false;
+    return true;
+}
+
 static cg_code ask_model(const cg_scan *self, const model_request *request, bool is_brief,
                          const cg_format *format, cg_sink sink, cg_err *reterr)
 {
@@ -286,6 +347,8 @@ static cg_code ask_model(const cg_scan *self, const model_request *request, bool
         return end(&to, code, reterr);
     if (caller_wants_text(format, &style) && is_brief)
         query_text(&answer, &to.text);
+    else if (caller_wants_text(format, &style) && run_text(self, request->kind, &style, &to.text))
+        code = CG_OK;
     else if (caller_wants_text(format, &style))
         answer_text(&answer, &(answer_style){style.width, (size_t)style.rows}, &to.text);
     else
@@ -450,11 +513,6 @@ cg_code cg_write_explanation(const cg_env *env, const char *code, const cg_forma
 
 /* --- gates --- */
 
-bool scan_is_checkpoint_rule(cg_str code)
-{
-    return str_starts_with(code, CG_LIT("checkpoint-"));
-}
-
 /* Proven errors that come from a comparison with a checkpoint. */
 static size_t count_checkpoint_errors(const model_doc *doc)
 {
@@ -465,7 +523,7 @@ static size_t count_checkpoint_errors(const model_doc *doc)
 
         count += finding->severity == MODEL_FINDING_SEVERITY_ERROR &&
                  finding->confidence == MODEL_CONFIDENCE_PROVEN &&
-                 scan_is_checkpoint_rule(finding->rule);
+                 scan_origin_of(finding->rule) == ORIGIN_CHECKPOINT;
     }
     return count;
 }

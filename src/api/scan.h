@@ -10,6 +10,7 @@
 #include "candlegraph/scan.h"
 #include "api/scan_cache.h"
 #include "codec/safetensors.h"
+#include "model/runtime_facts.h"
 #include "model/scan.h"
 #include "model/suppress.h"
 #include "model/tree_view.h"
@@ -33,6 +34,9 @@ struct cg_scan {
     doc_checkpoint checkpoint;
     const tree_match *matches;
     size_t match_count;
+    cg_str runtime_path;    /* absent: none */
+    runtime_trace *runtime; /* NULL: none */
+    runtime_facts facts;    /* of `runtime`; in `mem` */
 };
 
 /* Read the program if the document came from the cache. */
@@ -41,10 +45,11 @@ cg_code scan_program_of(cg_scan *self, cg_err *reterr) CG_MUST;
 /* Read the headers of a checkpoint, unless they are those that were read last. */
 cg_code scan_open_header(cg_scan *self, const char *path, cg_err *reterr) CG_MUST;
 
-/* What the project allowed, for findings of a checkpoint or for all others. */
-cg_code scan_allow(cg_scan *self, bool is_of_checkpoint, cg_err *reterr) CG_MUST;
+/* Where a finding comes from, by its rule. */
+enum scan_origin { ORIGIN_SOURCE, ORIGIN_CHECKPOINT, ORIGIN_RUNTIME };
+enum scan_origin scan_origin_of(cg_str rule);
 
-/* The rule is one that only a comparison with a checkpoint breaks. */
-bool scan_is_checkpoint_rule(cg_str code);
+/* What the project allowed, for findings of this origin. */
+cg_code scan_allow(cg_scan *self, enum scan_origin origin, cg_err *reterr) CG_MUST;
 
 #endif

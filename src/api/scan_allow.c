@@ -20,18 +20,32 @@ typedef struct allowing {
     cg_scan *scan;
     arena *mem; /* of the document: findings about unused ones keep texts */
     heap *heap;
-    bool is_of_checkpoint;
+    enum scan_origin origin;
     VEC(suppress_comment) comments;
     VEC(suppress_level) levels;
     cg_err *reterr;
 } allowing;
 
-/* Does the word name rules of checkpoints? Then it is nothing for the others, and the reverse. */
+enum scan_origin scan_origin_of(cg_str rule)
+{
+    static const struct {
+        cg_str word;
+        enum scan_origin origin;
+    } origins[] = {{{"checkpoint", 10}, ORIGIN_CHECKPOINT}, {{"runtime", 7}, ORIGIN_RUNTIME}};
+
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
+        cg_str word = origins[i].word;
+
+        if (str_starts_with(rule, word) && (rule.len == word.len || rule.ptr[word.len] == '-'))
+            return origins[i].origin;
+    }
+    return ORIGIN_SOURCE;
+}
+
+/* Does the word name rules of this origin? Then it is nothing for the others. */
 static bool is_ours(const allowing *self, cg_str word)
 {
-    word = str_trim(word);
-    return (str_equal(word, CG_LIT("checkpoint")) || scan_is_checkpoint_rule(word)) ==
-           self->is_of_checkpoint;
+    return scan_origin_of(str_trim(word)) == self->origin;
 }
 
 /* --- comments --- */
@@ -174,12 +188,12 @@ static cg_code read_project(allowing *self)
     return read_levels_file(self, path, &is_there);
 }
 
-cg_code scan_allow(cg_scan *self, bool is_of_checkpoint, cg_err *reterr)
+cg_code scan_allow(cg_scan *self, enum scan_origin origin, cg_err *reterr)
 {
     allowing work = {.scan = self,
                      .mem = &self->document->mem,
                      .heap = &self->heap,
-                     .is_of_checkpoint = is_of_checkpoint,
+                     .origin = origin,
                      .reterr = reterr};
     size_t gone = 0;
     cg_code code = read_comments(&work);

@@ -61,6 +61,7 @@ static cg_code guard(const cg_scan *self, arena *mem, const char *path, cg_err *
     }
     if (self->has_header)
         CG_TRY(guard_file(self, path, self->checkpoint_path, reterr));
+    CG_TRY(guard_file(self, path, self->runtime_path, reterr));
     CG_TRY(beside_manifest(self, mem, "src", &place, reterr));
     if (place.ptr != NULL)
         CG_TRY(os_is_within(self->env, str_from(path), place, &is_met, reterr));
@@ -123,6 +124,11 @@ static cg_code write_model(const audit *self, cg_sink sink, cg_err *reterr)
     return cg_write_model(self->scan, NULL, sink, reterr);
 }
 
+static cg_code write_runtime(const audit *self, cg_sink sink, cg_err *reterr)
+{
+    return write_kind(self, "runtime", 0, sink, reterr);
+}
+
 static cg_code write_page(const audit *self, cg_sink sink, cg_err *reterr)
 {
     return cg_write_model_page(self->scan, sink, reterr);
@@ -136,7 +142,7 @@ static cg_code write_checkpoint(const audit *self, cg_sink sink, cg_err *reterr)
 static cg_code write_file(const audit *self, const char *name, write_document *write,
                           cg_err *reterr)
 {
-    const char *inputs[2];
+    const char *inputs[3];
     size_t count = 0;
     cg_output *output;
     cg_str path;
@@ -144,6 +150,8 @@ static cg_code write_file(const audit *self, const char *name, write_document *w
 
     if (self->scan->has_header)
         inputs[count++] = self->scan->checkpoint_path.ptr;
+    if (self->scan->runtime != NULL)
+        inputs[count++] = self->scan->runtime_path.ptr;
     if (!arena_format(self->mem, &path, "%s/%s", self->directory, name))
         return err_nomem(reterr);
     CG_TRY(cg_output_open(self->scan->env, path.ptr, inputs, count, &output, reterr));
@@ -162,15 +170,16 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     static const struct {
         const char *name;
         write_document *write;
-        bool needs_checkpoint;
-        bool is_page;
-    } files[] = {{"summary.json", write_summary, false, false},
-                 {"doctor.json", write_doctor, false, false},
-                 {"model-improvement.json", write_improvement, false, false},
-                 {"findings.json", write_findings, false, false},
-                 {"model-ir.json", write_model, false, false},
-                 {"model.html", write_page, false, true},
-                 {"checkpoint.json", write_checkpoint, true, false}};
+        enum { ALWAYS, WITH_TRACE, WITH_VIEWER, WITH_CHECKPOINT } when;
+    } files[] = {{"summary.json", write_summary, ALWAYS},
+                 {"doctor.json", write_doctor, ALWAYS},
+                 {"model-improvement.json", write_improvement, ALWAYS},
+                 {"findings.json", write_findings, ALWAYS},
+                 {"model-ir.json", write_model, ALWAYS},
+                 {"runtime.json", write_runtime, WITH_TRACE},
+                 {"model.html", write_page, WITH_VIEWER},
+                 {"checkpoint.json", write_checkpoint, WITH_CHECKPOINT}};
+    const bool is_there[] = {true, self->runtime != NULL, cg_page_is_built(), self->has_checkpoint};
     audit work = {
         .scan = self, .directory = directory, .finding_count = self->document->doc.findings.count};
     heap memory;
@@ -182,8 +191,7 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     work.mem = &room;
     code = cg_scan_guard(self, directory, reterr);
     for (size_t i = 0; code == CG_OK && i < sizeof files / sizeof files[0]; i++) {
-        if ((!files[i].needs_checkpoint || self->has_checkpoint) &&
-            (!files[i].is_page || cg_page_is_built()))
+        if (is_there[files[i].when])
             code = write_file(&work, files[i].name, files[i].write, reterr);
     }
     arena_free(&room);

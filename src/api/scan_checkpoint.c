@@ -30,7 +30,7 @@ cg_code cg_scan_checkpoint(cg_scan *self, const char *path, const char *root, co
     self->matches = matches.at;
     self->match_count = matches.count;
     self->has_checkpoint = true;
-    return scan_allow(self, true, reterr);
+    return scan_allow(self, ORIGIN_CHECKPOINT, reterr);
 }
 
 static cg_code write_record(const cg_scan *self, const sc_table *table, const void *record,

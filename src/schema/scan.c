@@ -352,6 +352,13 @@ static INLINE bool take_STRS(cursor *at, arena *mem, const void *sub, sc_strs *r
     X(DEVICE_MEMORY, device_memory)                                                                \
     X(DEVICE_INTERVAL, device_interval)                                                            \
     X(GRADIENT, gradient)
+/* Of a runtime trace: field list, C name; the table has `_line` behind its name. */
+#define PLAIN_RUNTIME(X)                                                                           \
+    X(RUNTIME_TENSOR_LINE, runtime_tensor)                                                         \
+    X(RUNTIME_OPERATION_LINE, runtime_operation)                                                   \
+    X(RUNTIME_GRADIENT_LINE, runtime_gradient)                                                     \
+    X(RUNTIME_VALUE_LINE, runtime_value)                                                           \
+    X(RUNTIME_EDGE_LINE, runtime_edge)
 
 #define X(prefix, name)                                                                            \
     static bool scan_##name(cursor at, arena *mem, rec_##name *ret)                                \
@@ -363,6 +370,7 @@ static INLINE bool take_STRS(cursor *at, arena *mem, const void *sub, sc_strs *r
         prefix##_FIELDS(F) return has_ended && at.p == at.end;                                     \
     }
 PLAIN_RECORDS(X)
+PLAIN_RUNTIME(X)
 #undef X
 
 bool scan_tag(cg_str line, const sc_table *like, cg_str *ret_tag, size_t *ret_rest)
@@ -385,6 +393,11 @@ bool scan_fields(const sc_table *table, cg_str line, size_t start, arena *mem, v
     if (table == &table_##name)                                                                    \
         return scan_##name(at, mem, ret);
     PLAIN_RECORDS(X)
+#undef X
+#define X(prefix, name)                                                                            \
+    if (table == &table_##name##_line)                                                             \
+        return scan_##name(at, mem, ret);
+    PLAIN_RUNTIME(X)
 #undef X
     return false;
 }

@@ -12,6 +12,7 @@
 #define CG_SCHEMA_SCAN_H
 
 #include "base/arena.h"
+#include "schema/runtime_schema.h"
 #include "schema/trace_schema.h"
 
 /*
@@ -21,8 +22,8 @@
 bool scan_tag(cg_str line, const sc_table *like, cg_str *ret_tag, size_t *ret_rest);
 
 /*
- * Read the fields of a trace record from `at` to the closing brace, which must end the line.
- * Texts borrow from the line, lists live in `mem`. False: not in plain form
+ * Read the fields of a record of a trace or a runtime trace from `at` to the closing brace, which
+ * must end the line. Texts borrow from the line, lists live in `mem`. False: not in plain form
  * or no memory; *ret is then undefined.
  */
 bool scan_fields(const sc_table *table, cg_str line, size_t at, arena *mem, void *ret);
