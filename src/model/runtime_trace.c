@@ -238,9 +238,6 @@ static cg_code take_run(reading *r, cg_str schema, const rec_runtime_meta *run, 
 {
     runtime_trace *trace = r->trace;
 
-    if (!runtime_schema_is_known(schema))
-        return cg_fail(reterr, PROBLEM_RUNTIME_SCHEMA, "schema `%.*s` is not known",
-                       ERR_STR(schema));
     trace->run = *run;
     if (!arena_text(&trace->mem, schema, &trace->schema))
         return err_nomem(reterr);
@@ -308,6 +305,15 @@ static cg_code find_kind(yyjson_val *object, unsigned *ret, cg_err *reterr)
     return CG_OK;
 }
 
+/* Another format is told as such, not by the fields it lacks. */
+static cg_code check_schema(yyjson_val *schema, cg_err *reterr)
+{
+    if (schema == NULL || !yyjson_is_str(schema) || runtime_schema_is_known(json_text(schema)))
+        return CG_OK;
+    return cg_fail(reterr, PROBLEM_RUNTIME_SCHEMA, "schema `%.*s` is not known",
+                   ERR_STR(json_text(schema)));
+}
+
 /* A line as writers make it; false: let the JSON library decide. */
 static bool read_plain(reading *r, cg_str text, unsigned *ret_kind, any_record *ret)
 {
@@ -345,6 +351,8 @@ static cg_code read_json(reading *r, cg_str text, unsigned *ret_kind, any_record
     if (code != CG_OK)
         return err_nomem(reterr);
     CG_TRY(find_kind(object, ret_kind, reterr));
+    if (*ret_kind == KIND_META)
+        CG_TRY(check_schema(member_of(object, table_runtime_doc.fields[0].key), reterr));
     return sc_read(tables[*ret_kind], object, &r->scratch, ret, reterr);
 }
 
@@ -412,6 +420,7 @@ static cg_code add_document(reading *r, yyjson_val *object, cg_err *reterr)
 {
     rec_runtime_doc doc;
 
+    CG_TRY(check_schema(member_of(object, table_runtime_doc.fields[0].key), reterr));
     CG_TRY(sc_read(&table_runtime_doc, object, &r->scratch, &doc, reterr));
     CG_TRY(take_run(r, doc.schema, doc.run, reterr));
 #define X(prefix, name, tag, list)                                                                 \
@@ -449,7 +458,10 @@ static cg_code read_document(reading *r, cg_str text, uint64_t line, uint64_t st
     }
     if (code != CG_OK)
         return err_nomem(reterr);
-    code = add_document(r, value, reterr);
+    code = yyjson_is_obj(value)
+               ? add_document(r, value, reterr)
+               : cg_fail(reterr, PROBLEM_RUNTIME_RECORD, "the input holds %s instead of a document",
+                         json_kind_name(value));
     if (code == CG_INPUT)
         err_at_line(reterr, line, start);
     return code;
