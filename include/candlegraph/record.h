@@ -349,11 +349,16 @@ CG_RECORD_GIVES(cg_code, cg_record_finish_failed,
 /* Everything recorded so far into the spool, and fsync. */
 CG_RECORD_GIVES(cg_code, cg_record_flush, (cg_record * session, cg_err *reterr), CG_OK)
 
-/* The counter now; nanoseconds since the session began; a monotonic clock's time as a reading. */
+/*
+ * The counter now; nanoseconds since the session began; a monotonic clock's time, and such a number
+ * of nanoseconds, as a reading.
+ */
 CG_RECORD_GIVES(cg_record_time, cg_record_now, (const cg_record *session), 0)
 CG_RECORD_GIVES(uint64_t, cg_record_elapsed_ns, (const cg_record *session), 0)
 CG_RECORD_GIVES(cg_record_time, cg_record_time_of,
                 (const cg_record *session, uint64_t monotonic_ns), 0)
+CG_RECORD_GIVES(cg_record_time, cg_record_time_at, (const cg_record *session, uint64_t elapsed_ns),
+                0)
 
 /* The number of a text (at most 8 KiB), of a layout, of a tensor or storage named by text. */
 CG_RECORD_GIVES(cg_record_name, cg_record_intern, (cg_record * session, const char *text), 0)

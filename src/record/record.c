@@ -384,6 +384,16 @@ cg_record_time cg_record_now(const cg_record *session)
     return session == NULL ? 0 : clock_read(session->clock);
 }
 
+/* The rate as known by now. */
+static uint64_t rate_of(const spool_header *header)
+{
+    clock_pair seen = {header->seen_ticks, header->seen_ns};
+    /* The writer may be storing the pair. */
+    bool is_pair = seen.ticks != 0 && seen.ticks == header->seen_ticks;
+
+    return !is_pair ? header->rate : clock_rate(header->begin, seen, header->rate);
+}
+
 uint64_t cg_record_elapsed_ns(const cg_record *session)
 {
     if (session == NULL || !session_is_open(session)) {
@@ -391,12 +401,19 @@ uint64_t cg_record_elapsed_ns(const cg_record *session)
     }
     const spool_header *header = session->header;
     uint64_t now = clock_read(session->clock);
-    clock_pair seen = {header->seen_ticks, header->seen_ns};
-    /* The writer may be storing the pair. */
-    bool is_pair = seen.ticks != 0 && seen.ticks == header->seen_ticks;
-    uint64_t rate = !is_pair ? header->rate : clock_rate(header->begin, seen, header->rate);
 
-    return now <= header->begin.ticks ? 0 : clock_ns(now - header->begin.ticks, rate);
+    return now <= header->begin.ticks ? 0 : clock_ns(now - header->begin.ticks, rate_of(header));
+}
+
+cg_record_time cg_record_time_at(const cg_record *session, uint64_t elapsed_ns)
+{
+    if (session == NULL || !session_is_open(session)) {
+        return 0;
+    }
+    const spool_header *header = session->header;
+    double ticks = (double)elapsed_ns * 4294967296.0 / (double)rate_of(header);
+
+    return header->begin.ticks + (ticks < 9e18 ? (uint64_t)ticks : UINT64_C(9000000000000000000));
 }
 
 cg_record_time cg_record_time_of(const cg_record *session, uint64_t monotonic_ns)

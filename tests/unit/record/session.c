@@ -489,6 +489,12 @@ static void completed_spans_and_readings_lie_on_one_clock(void **state)
     cg_record_span region = measure(session);
     cg_record_span_completed(session, root, name, CG_RECORD_MODULE, start, stop);
     assert_true(cg_record_elapsed_ns(session) > 200000);
+    /* There and back: a number of nanoseconds is the reading it came from. */
+    uint64_t elapsed = cg_record_elapsed_ns(session);
+    cg_record_time again = cg_record_time_at(session, elapsed);
+    assert_true(again > stop && again <= cg_record_now(session));
+    assert_true(cg_record_time_at(session, 0) < start);
+    assert_int_equal(cg_record_time_at(NULL, elapsed), 0);
     cg_record_span_end(session, region);
     assert_true(end(session, CG_OK, NULL, NULL).has_graph);
     has("\"parent_id\":\"s1\",\"name\":\"job\"");
