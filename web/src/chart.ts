@@ -5,6 +5,7 @@
  * as well.
  */
 import { h, SVG, svg } from "./dom";
+import { show } from "./text";
 import { colour } from "./theme";
 
 export interface Scale {
@@ -17,7 +18,7 @@ export interface Scale {
 
 function step(span: number, count: number, isBinary: boolean): number {
   const rough = span / Math.max(1, count);
-  if (isBinary && rough >= 1024) return 2 ** Math.ceil(Math.log2(rough));
+  if (isBinary && span >= 2048) return 2 ** Math.ceil(Math.log2(rough));
   const power = 10 ** Math.floor(Math.log10(rough));
   for (const factor of [1, 2, 5]) if (factor * power >= rough) return factor * power;
   return 10 * power;
@@ -67,6 +68,12 @@ export function line(x1: number, y1: number, x2: number, y2: number, stroke = "v
 
 export function label(x: number, y: number, words: string, anchor: "start" | "middle" | "end" = "start", more: Record<string, unknown> = {}): SVGElement {
   return svg("text", { x, y, "text-anchor": anchor, fill: "var(--fore)", "font-size": 12, ...more }, words);
+}
+
+/* A name with its end, which tells more than its beginning; the cut is visible. */
+export function ending(name: unknown, most: number): string {
+  const words = show(name, 2000);
+  return words.length <= most ? words : `\u2026${words.slice(1 - most)}`;
 }
 
 export interface Frame {

@@ -178,6 +178,20 @@ function ready(doc: Doc): void {
   open(shown.has(router.view) ? router.view : first, false, true);
 }
 
+/* Of a page that has documents alone. */
+function nameOfDocument(doc: Doc, parts: string[]): string {
+  const cohorts = doc.islands.get("cg-comparison");
+  const series = doc.islands.get("cg-series");
+  const plan = doc.islands.get("cg-campaign");
+  if (cohorts) {
+    parts.push("two cohorts of runs", show(cohorts.verdict).replace(/_/g, " "));
+    return cohorts.identity?.workload_id ?? "Comparison";
+  }
+  if (series) parts.push(`${count(series.inputs.length)} captures`);
+  if (plan) parts.push(`${count(plan.published)} of ${count(plan.planned)} published`);
+  return (series ?? plan)?.entrypoint ?? "";
+}
+
 /* What the header says. */
 function headline(doc: Doc): void {
   const parts: string[] = [];
@@ -194,6 +208,7 @@ function headline(doc: Doc): void {
     name = name === "" ? (model.package ?? model.summary?.model_name ?? "") : name;
     parts.push(`${count(model.summary?.total_parameters)} parameters`);
   }
+  if (name === "") name = nameOfDocument(doc, parts);
   byId("cg-title").replaceChildren(name === "" ? "Candle Graph" : text(name, 120));
   byId("cg-headline").textContent = parts.join(" \u00b7 ");
 }

@@ -3,13 +3,14 @@
  * peak; every storage with its life. Physical samples stand apart: they are of another plane and
  * are never added to the first.
  */
-import type { Json } from "../data";
+import { type Column, type Json, type Table, whole } from "../data";
 import type { Doc } from "../doc";
 import { axes, dot, hatches, label, legend, line, linear, onWidth, picture, picturePng, pictureText, seriesColour } from "../chart";
 import { empty, h, pairs, size, svg, text, time } from "../dom";
+import { column, numbers, shapeText, spanId } from "../packed";
 import type { Run } from "../run";
-import { table, type TableColumn, type TableHandle } from "../table";
-import { bytes, count, duration, known, ms, shape, show, shown } from "../text";
+import { table, type TableHandle } from "../table";
+import { bytes, count, duration, ms, shape, show, shown } from "../text";
 import type { Context, Found, Mounted, View } from "../view";
 
 const HIGH = 260;
@@ -24,42 +25,31 @@ interface Points {
   peak: number; /* the highest point */
 }
 
-function pointsOf(list: Json[]): Points {
-  const names: string[] = [];
-  const index = new Map<string, number>();
-  let origin = list.length > 0 ? BigInt(list[0].timestamp_ns) : 0n;
-  for (const point of list) {
-    if (BigInt(point.timestamp_ns) < origin) origin = BigInt(point.timestamp_ns);
-    for (const name of Object.keys(point.live_bytes_by_category ?? {}))
-      if (!index.has(name)) {
-        index.set(name, names.length);
-        names.push(name);
-      }
-  }
-  const columns = names.map(() => new Float64Array(list.length));
-  const rest = new Float64Array(list.length);
-  const live = new Float64Array(list.length);
-  const at = new Float64Array(list.length);
+function pointsOf(from: Table): Points {
+  const times = whole(from, "timestamp_ns");
+  const live = whole(from, "live_bytes").numbers();
+  const rough = times.numbers();
+  const names = [...from.columns.keys()].filter((name) => name !== "timestamp_ns" && name !== "live_bytes");
+  const columns = names.map((name) => whole(from, name).numbers().map((amount) => (Number.isNaN(amount) ? 0 : amount)));
+  const rest = new Float64Array(from.rows);
+  let first = 0;
   let peak = 0;
   let hasRest = false;
-  list.forEach((point, row) => {
+  for (let row = 0; row < from.rows; row++) {
     let sum = 0;
-    at[row] = Number(BigInt(point.timestamp_ns) - origin);
-    live[row] = Number(point.live_bytes);
-    if (live[row] > live[peak]) peak = row;
-    for (const [name, amount] of Object.entries(point.live_bytes_by_category ?? {})) {
-      columns[index.get(name) as number][row] = Number(amount);
-      sum += Number(amount);
-    }
+    for (const column of columns) sum += column[row];
     rest[row] = Math.max(0, live[row] - sum);
     hasRest ||= rest[row] > 0;
-  });
+    if (live[row] > live[peak]) peak = row;
+    if (rough[row] < rough[first]) first = row;
+  }
   if (hasRest) {
     names.push(NO_CATEGORY);
     columns.push(rest);
   }
-  const order = names.map((_, i) => i).sort((a, b) => columns[b][peak] - columns[a][peak] || (names[a] < names[b] ? -1 : 1));
-  return { time: at, origin, live, categories: order.map((i) => names[i]), bytes: order.map((i) => columns[i]), peak };
+  const origin = times.exact(first) ?? 0n;
+  const order = names.map((_, i) => i).sort((x, y) => columns[y][peak] - columns[x][peak] || (names[x] < names[y] ? -1 : 1));
+  return { time: times.relative(origin), origin, live, categories: order.map((i) => names[i]), bytes: order.map((i) => columns[i]), peak };
 }
 
 /* One column of the screen shows its highest moment; the level it leaves holds until the next event. */
@@ -102,7 +92,7 @@ interface Chart {
   keys: [string, string][];
 }
 
-function drawChart(run: Run, points: Points, onChoose: (row: number) => void): Chart {
+function drawChart(points: Points, onChoose: (row: number) => void): Chart {
   const box = h("div", { class: "chart-box" });
   const marker = h("div", { class: "marker", "aria-hidden": "true" });
   const slider = h("div", { class: "plot", role: "slider", tabindex: "0", "aria-label": "Moment of the time line",
@@ -186,32 +176,50 @@ function drawChart(run: Run, points: Points, onChoose: (row: number) => void): C
     words: `${show(name, 60)}, ${bytes(points.bytes[index][points.peak])} at the peak`,
   })));
   queueMicrotask(() => onWidth(box, draw));
-  void run;
   return {
     element: h("div", {}, slider, swatches), picture: () => drawn, choose,
     keys: [["\u2190 \u2192, A D", "to the moment before or after, on the chart"], ["Page Up, Page Down", "far back or ahead"], ["P", "to the peak"]],
   };
 }
 
-function storageTable(caption: string, rows: Json[], total: number | string, context: Context, hasLife: boolean): TableHandle {
-  const columns: TableColumn<Json>[] = [
-    { title: "Operation", cell: (row) => text(row.op_name), key: (row) => row.op_name ?? "" },
-    { title: "Size", cell: (row) => size(row.bytes), number: true, key: (row) => Number(row.bytes), plain: (row) => String(row.bytes) },
-    { title: "Shape", cell: (row) => shape(row.shape) },
-    { title: "Type", cell: (row) => row.dtype, key: (row) => row.dtype ?? "" },
-    { title: "Category", cell: (row) => row.category ?? "\u2014", key: (row) => row.category ?? "" },
-    { title: "Device", cell: (row) => text(row.device), key: (row) => row.device },
-    { title: "Tensors", cell: (row) => text(row.tensor_ids.map((id: string) => show(id, 60)).join(", "), 200) },
-  ];
-  if (hasLife)
-    columns.splice(2, 0, { title: "From", cell: (row) => time(row.start_timestamp_ns), number: true, key: (row) => Number(row.start_timestamp_ns) },
-      { title: "Until", cell: (row) => known(row.end_timestamp_ns) ? time(row.end_timestamp_ns) : "stays", number: true,
-        key: (row) => known(row.end_timestamp_ns) ? Number(row.end_timestamp_ns) : null });
+function peakTable(held: Json[], total: number | string, context: Context): TableHandle {
   return table<Json>({
-    caption, rows, total, columns, sort: [1, "down"],
+    caption: "Storages live at the peak", rows: held, total, sort: [1, "down"],
     filter: (row) => `${row.op_name ?? ""} ${row.category ?? ""} ${row.device} ${row.dtype ?? ""} ${row.tensor_ids.join(" ")}`,
     open: (row) => context.select(row.allocation_span_id),
     isSelected: (row) => context.selected !== null && row.allocation_span_id === context.selected,
+    columns: [
+      { title: "Operation", cell: (row) => text(row.op_name), key: (row) => row.op_name ?? "" },
+      { title: "Size", cell: (row) => size(row.bytes), number: true, key: (row) => Number(row.bytes), plain: (row) => String(row.bytes) },
+      { title: "Shape", cell: (row) => shape(row.shape) },
+      { title: "Type", cell: (row) => row.dtype, key: (row) => row.dtype ?? "" },
+      { title: "Category", cell: (row) => row.category ?? "\u2014", key: (row) => row.category ?? "" },
+      { title: "Device", cell: (row) => text(row.device), key: (row) => row.device },
+      { title: "Tensors", cell: (row) => text(row.tensor_ids.map((id: string) => show(id, 60)).join(", "), 200) },
+    ],
+  });
+}
+
+function livesTable(run: Run, lives: Table, context: Context): TableHandle {
+  const [start, end, amount, span] = ["start_ns", "end_ns", "bytes", "span"].map((name) => whole(lives, name));
+  const [op, category, device, tensor, dtype, axes] = ["op_name", "category", "device", "tensor_id", "dtype", "shape"].map((name) => column(lives, name));
+  const word = (of: Column) => (row: number): string => of.text(row) ?? "";
+  return table<number>({
+    caption: "Storages and their lives", rows: numbers(lives.rows), sort: [1, "down"],
+    filter: (row) => `${word(op)(row)} ${word(category)(row)} ${word(device)(row)} ${word(dtype)(row)} ${word(tensor)(row)}`,
+    open: (row) => context.select(spanId(run, span.number(row))),
+    isSelected: (row) => context.selected !== null && spanId(run, span.number(row)) === context.selected,
+    columns: [
+      { title: "Operation", cell: (row) => text(op.text(row)), key: word(op) },
+      { title: "Size", cell: (row) => size(amount.exact(row)), number: true, key: (row) => amount.number(row), plain: (row) => amount.text(row) ?? "" },
+      { title: "From", cell: (row) => time(start.exact(row)), number: true, key: (row) => start.number(row), plain: (row) => start.text(row) ?? "" },
+      { title: "Until", cell: (row) => (end.has(row) ? time(end.exact(row)) : "stays"), number: true, key: (row) => end.number(row), plain: (row) => end.text(row) ?? "" },
+      { title: "Shape", cell: (row) => shapeText(axes.text(row)) },
+      { title: "Type", cell: (row) => dtype.text(row), key: word(dtype) },
+      { title: "Category", cell: (row) => category.text(row) ?? "\u2014", key: word(category) },
+      { title: "Device", cell: (row) => text(device.text(row)), key: word(device) },
+      { title: "Tensor", cell: (row) => text(tensor.text(row), 80), key: word(tensor) },
+    ],
   });
 }
 
@@ -222,8 +230,7 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
     root.append(empty("No storage events were recorded: logical memory is unknown, not zero."));
     return {};
   }
-  const list: Json[] = logical.timeline;
-  const total = run.whole("views.memory.logical.timeline", list);
+  const timeline = run.tables.get("memory_timeline");
   const peak = logical.peak;
   root.append(pairs([
     ["Logical peak", peak ? size(peak.live_bytes) : null], ["at", peak ? time(peak.timestamp_ns) : null],
@@ -232,15 +239,15 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
   ]));
   const tables: TableHandle[] = [];
   const mounted: Mounted = {};
-  if (list.length > 0) {
-    const points = pointsOf(list);
+  if (timeline && timeline.rows > 0) {
+    const points = pointsOf(timeline);
     const readout = h("div", { class: "readout", "aria-live": "polite" });
-    const chart = drawChart(run, points, (row) => {
+    const chart = drawChart(points, (row) => {
       context.route.set({ at: String(row) }, true);
       read(row);
     });
-    const read = (row: number): void => readout.replaceChildren(h("p", {}, `At ${ms(list[row].timestamp_ns)} of the host clock: `,
-      size(list[row].live_bytes), " live", row === points.peak ? " (the peak)" : ""), h("ul", {}, ...points.categories
+    const read = (row: number): void => readout.replaceChildren(h("p", {}, `At ${ms(column(timeline, "timestamp_ns").exact(row))} of the host clock: `,
+      size(points.live[row]), " live", row === points.peak ? " (the peak)" : ""), h("ul", {}, ...points.categories
       .map((name, index) => [name, points.bytes[index][row]] as const).filter(([, amount]) => amount > 0)
       .map(([name, amount]) => h("li", {}, text(name, 60), ": ", size(amount)))));
     const go = (): void => {
@@ -249,8 +256,7 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
       chart.choose(row, true);
       read(row);
     };
-    root.append(h("p", { class: "soft" }, `Live bytes by category over the host clock; points of the time line: ${shown(list.length, total)}` +
-      (String(total) === String(list.length) ? "." : ", the highest ones.")), chart.element, readout);
+    root.append(h("p", { class: "soft" }, `Live bytes by category over the host clock, ${count(timeline.rows)} moments; a column of the picture shows its highest.`), chart.element, readout);
     go();
     Object.assign(mounted, {
       route: go, keys: chart.keys,
@@ -259,17 +265,25 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
   }
   if (peak) {
     const held: Json[] = peak.live_allocations;
-    const made = storageTable("Storages live at the peak", held, run.whole("views.memory.logical.peak.live_allocations", held), context, false);
+    const made = peakTable(held, run.whole("views.memory.logical.peak.live_allocations", held), context);
     tables.push(made);
     root.append(h("h2", {}, "At the peak"), made.element);
   }
-  const lives: Json[] = logical.lifetimes;
-  if (lives.length > 0) {
-    const made = storageTable("Storages and their lives", lives, run.whole("views.memory.logical.lifetimes", lives), context, true);
-    const kept = lives.filter((row) => !known(row.end_timestamp_ns));
+  const lives = run.tables.get("lifetimes");
+  if (lives && lives.rows > 0) {
+    const made = livesTable(run, lives, context);
+    const end = whole(lives, "end_ns");
+    const amount = whole(lives, "bytes");
+    let kept = 0;
+    let keptBytes = 0n;
+    for (let row = 0; row < lives.rows; row++)
+      if (!end.has(row)) {
+        kept++;
+        keptBytes += amount.exact(row) ?? 0n;
+      }
     tables.push(made);
-    root.append(h("h2", {}, "Every storage"), h("p", {}, kept.length === 0 ? "Everything was freed again."
-      : `${count(kept.length)} of them stay: ${bytes(kept.reduce((sum, row) => sum + Number(row.bytes), 0))} were not freed while it was recorded.`), made.element);
+    root.append(h("h2", {}, "Every storage"), h("p", {}, kept === 0 ? "Everything was freed again."
+      : `${count(kept)} of them stay: ${bytes(keptBytes)} were not freed while it was recorded.`), made.element);
   }
   root.append(h("h2", {}, "Devices"), table<Json>({
     caption: "Logical storage by device", rows: logical.by_device,
@@ -285,63 +299,73 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
   context.onSelect(() => tables.forEach((made) => made.refresh()));
   mounted.search = (query): Found => {
     const word = query.toLowerCase();
-    const hits: Found = { total: 0, hits: [] };
-    for (const row of lives) {
-      const where = `${row.op_name ?? ""} ${row.category ?? ""} ${row.tensor_ids.join(" ")}`;
+    const found: Found = { total: 0, hits: [] };
+    if (!lives) return found;
+    const [op, category, tensor, amount, span] = ["op_name", "category", "tensor_id", "bytes", "span"].map((name) => column(lives, name));
+    for (let row = 0; row < lives.rows; row++) {
+      const where = `${op.text(row) ?? ""} ${category.text(row) ?? ""} ${tensor.text(row) ?? ""}`;
       if (!where.toLowerCase().includes(word)) continue;
-      if (hits.total++ < 50)
-        hits.hits.push({ label: row.op_name ?? row.storage_id, detail: `${bytes(row.bytes)} ${row.category ?? ""}`,
-          go: () => context.select(row.allocation_span_id) });
+      if (found.total++ < 50)
+        found.hits.push({ label: op.text(row) ?? tensor.text(row) ?? "storage", detail: `${bytes(amount.exact(row))} ${category.text(row) ?? ""}`,
+          go: () => context.select(spanId(run, span.number(row))) });
     }
-    return hits;
+    return found;
   };
   return mounted;
 }
 
 const PLANES: [string, string][] = [["used_bytes", "used"], ["reserved_bytes", "reserved"], ["free_bytes", "free"], ["capacity_bytes", "capacity"]];
 
+const DOTS = 2000;
+
 /* What a device said of its own memory, one picture for each: dots, because nobody knows what was between. */
-function drawSamples(device: string, samples: Json[]): HTMLElement {
+function drawSamples(device: string, samples: Table, rows: number[]): HTMLElement {
   const box = h("div", { class: "chart-box" });
-  const here = PLANES.map(([key, words], index) => ({ key, words, index })).filter(({ key }) => samples.some((row) => known(row[key])));
-  const origin = samples.reduce((least, row) => (BigInt(row.timestamp_ns) < least ? BigInt(row.timestamp_ns) : least), BigInt(samples[0].timestamp_ns));
-  const at = samples.map((row) => Number(BigInt(row.timestamp_ns) - origin));
-  const most = samples.reduce((top, row) => here.reduce((high, { key }) => Math.max(high, Number(row[key] ?? 0)), top), 0);
+  const planes = PLANES.map(([key, words], index) => ({ values: whole(samples, key), words, index }))
+    .filter(({ values }) => rows.some((row) => values.has(row)));
+  const times = whole(samples, "timestamp_ns");
+  const rough = times.numbers();
+  const first = rows.reduce((least, row) => (rough[row] < rough[least] ? row : least), rows[0]);
+  const at = times.relative(times.exact(first) ?? 0n);
+  const last = rows.reduce((most, row) => Math.max(most, at[row]), 0);
+  const top = rows.reduce((most, row) => planes.reduce((high, { values }) => Math.max(high, values.has(row) ? values.number(row) : 0), most), 0);
+  const step = Math.max(1, Math.ceil(rows.length / DOTS));
   queueMicrotask(() => onWidth(box, (width) => {
     const frame = { left: 74, top: 10, right: width - 14, bottom: 134 };
-    const x = linear(0, at.reduce((last, ns) => Math.max(last, ns), 0), frame.left, frame.right, width / 90);
-    const y = linear(0, most * 1.06, frame.bottom, frame.top, 3, true);
-    const step = Math.max(1, Math.floor(samples.length / 2000));
+    const x = linear(0, last > 0 ? last : 1000, frame.left, frame.right, width / 90);
+    const y = linear(0, top * 1.06, frame.bottom, frame.top, 3, true);
     const dots: SVGElement[] = [];
-    for (const { key, index } of here)
-      for (let row = 0; row < samples.length; row += step)
-        if (known(samples[row][key])) dots.push(dot(index, x.at(at[row]), y.at(Number(samples[row][key])), 3.5, seriesColour(index)));
-    box.replaceChildren(picture(`Samples of the memory of ${show(device, 60)}: ${here.map(({ words }) => words).join(", ")}; at most ${bytes(most)}`,
+    for (const { values, index } of planes)
+      for (let i = 0; i < rows.length; i += step)
+        if (values.has(rows[i])) dots.push(dot(index, x.at(at[rows[i]]), y.at(values.number(rows[i])), 3.5, seriesColour(index)));
+    box.replaceChildren(picture(`Samples of the memory of ${show(device, 60)}: ${planes.map(({ words }) => words).join(", ")}; at most ${bytes(top)}`,
       width, 160, ...axes(frame, x, y, duration, bytes), ...dots));
   }));
-  return h("div", {}, h("h3", {}, text(device)), samples.length > 2000
-    ? h("p", { class: "soft" }, `Dots: ${shown(Math.ceil(samples.length / Math.floor(samples.length / 2000)), samples.length)}, evenly chosen.`) : null,
-  box, legend(here.map(({ words, index }) => ({ sign: dot(index, 8, 8, 4.5, seriesColour(index)), words }))));
+  return h("div", {}, h("h3", {}, text(device)),
+    step > 1 ? h("p", { class: "soft" }, `Samples drawn: ${shown(Math.ceil(rows.length / step), rows.length)}, evenly chosen.`) : null,
+    box, legend(planes.map(({ words, index }) => ({ sign: dot(index, 8, 8, 4.5, seriesColour(index)), words }))));
 }
 
 function drawPhysical(root: HTMLElement, run: Run): void {
   const physical = run.payload.views.memory.physical;
+  const samples = run.tables.get("samples");
   root.append(h("h2", {}, "Physical memory"));
-  if (!physical || physical.timeline.length === 0) {
+  if (!physical || !samples || samples.rows === 0) {
     root.append(empty("No samples of physical memory were recorded: it is unknown, not zero."));
     return;
   }
-  const samples: Json[] = physical.timeline;
   root.append(h("p", { class: "soft" }, "What devices reported of their own memory, other programs included. It is another plane than " +
-    `logical storage and never added to it. Samples: ${shown(samples.length, run.whole("views.memory.physical.timeline", samples))}.`));
-  const groups = new Map<string, Json[]>();
-  for (const row of samples) {
-    const rows = groups.get(row.device);
+    `logical storage and never added to it. ${count(samples.rows)} samples.`));
+  const device = column(samples, "device");
+  const groups = new Map<string, number[]>();
+  for (let row = 0; row < samples.rows; row++) {
+    const name = device.text(row) ?? "";
+    const rows = groups.get(name);
     if (rows) rows.push(row);
-    else groups.set(row.device, [row]);
+    else groups.set(name, [row]);
   }
   let drawn = 0;
-  for (const [device, rows] of groups) if (drawn++ < 8) root.append(drawSamples(device, rows));
+  for (const [name, rows] of groups) if (drawn++ < 8) root.append(drawSamples(name, samples, rows));
   if (groups.size > 8) root.append(h("p", { class: "soft" }, `Pictures of devices: ${shown(8, groups.size)}.`));
   root.append(table<Json>({
     caption: "Physical memory by device", rows: physical.by_device,

@@ -2,13 +2,14 @@
  * Tensors and gradients: where the first value that is not finite was made, what was recorded of
  * every label, which parameters got a gradient, by family, and the tensors themselves.
  */
-import type { Json } from "../data";
+import type { Column, Json, Table } from "../data";
 import type { Doc } from "../doc";
-import { button, empty, h, size, status, text, time } from "../dom";
-import { axes, dot, label as words, legend, line, logarithmic, onWidth, picture, picturePng, pictureText } from "../chart";
+import { button, empty, h, size, text } from "../dom";
+import { axes, dot, ending, label as words, legend, line, logarithmic, onWidth, picture, picturePng, pictureText } from "../chart";
+import { column, numbers, shapeText, spanId, spanName } from "../packed";
 import type { Run } from "../run";
 import { table, type TableHandle } from "../table";
-import { count, known, shape, show, shown } from "../text";
+import { count, known, show, shown } from "../text";
 import type { Context, Found, Mounted, View } from "../view";
 
 const DOTS = 400;
@@ -18,8 +19,8 @@ export function figures(value: unknown): string {
   return !known(value) ? "\u2014" : Number.isInteger(number) && Math.abs(number) < 1e6 ? String(number) : number.toPrecision(4);
 }
 
-function nonFinite(row: Json): HTMLElement {
-  return BigInt(row.non_finite) > 0n ? h("span", { class: "bad" }, `\u2717 ${count(row.non_finite)}`) : h("span", {}, "0");
+function nonFinite(amount: string | number | bigint | null): HTMLElement {
+  return Number(amount) > 0 ? h("span", { class: "bad" }, `\u2717 ${count(amount)}`) : h("span", {}, amount === null ? "\u2014" : "0");
 }
 
 function placeLink(context: Context, words: string, id: string): HTMLElement {
@@ -46,9 +47,8 @@ function drawOrigin(root: HTMLElement, context: Context, run: Run): void {
     return;
   }
   if (Number(origin.non_finite_labels) === 0) {
-    const stats: Json[] = run.payload.views.evidence.tensor_stats;
-    root.append(stats.length === 0 ? empty("No statistics were recorded: whether values were finite is unknown.")
-      : h("p", {}, status("ok"), " Every value that was recorded is finite."));
+    root.append((run.tables.get("tensor_stats")?.rows ?? 0) === 0 ? empty("No statistics were recorded: whether values were finite is unknown.")
+      : h("p", {}, h("span", { class: "badge good" }, "\u2713 Every value that was recorded is finite.")));
     return;
   }
   if (origin.origin) root.append(h("p", { class: "lead" }, h("span", { class: "badge bad" }, "\u2717 Origin: "), drawProducer(context, origin.origin)));
@@ -66,70 +66,80 @@ function drawOrigin(root: HTMLElement, context: Context, run: Run): void {
       columns: [
         { title: "Label", cell: (row) => text(row.label, 200) },
         { title: "Span", cell: (row) => text(row.span) },
-        { title: "Not finite", cell: nonFinite, number: true },
+        { title: "Not finite", cell: (row) => nonFinite(row.non_finite), number: true },
       ],
     }).element);
 }
 
 /* ---- statistics ---- */
 
-function drawDots(rows: Json[], context: Context): { element: HTMLElement; picture(): SVGElement | null } {
-  const kept = rows.slice(0, DOTS);
-  const box = h("div", { class: "chart-box" });
+function drawDots(stats: Table): { element: HTMLElement; picture(): SVGElement | null } {
+  const rows = Math.min(DOTS, stats.rows);
+  const box = h("div", { class: "chart-box tall" });
+  const [label, bad, rms, most] = ["label", "non_finite", "rms", "abs_max"].map((name) => column(stats, name));
   let drawn: SVGElement | null = null;
+  let least = Infinity;
+  let highest = 0;
+  for (let row = 0; row < rows; row++)
+    for (const value of [rms.number(row), most.number(row)])
+      if (value > 0) {
+        least = Math.min(least, value);
+        highest = Math.max(highest, value);
+      }
   queueMicrotask(() => onWidth(box, (width) => {
-    const left = Math.min(220, Math.max(110, width * 0.28));
-    const high = 18 * kept.length + 34;
+    const left = Math.min(260, Math.max(110, width * 0.28));
+    const high = 18 * rows + 34;
     const frame = { left, top: 6, right: width - 14, bottom: high - 26 };
-    const values = kept.flatMap((row) => [Number(row.rms), Number(row.abs_max)]).filter((value) => value > 0 && Number.isFinite(value));
-    const x = logarithmic(values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), 0), frame.left, frame.right, width / 80);
+    const x = logarithmic(least, highest, frame.left, frame.right, width / 80);
     const parts = axes(frame, x, null, (value) => value.toExponential(0).replace("e+", "e"), String);
     for (const tick of x.ticks) parts.push(line(x.at(tick), frame.top, x.at(tick), frame.bottom));
-    kept.forEach((row, at) => {
-      const y = frame.top + 18 * at + 9;
-      const rms = Number(row.rms);
-      const most = Number(row.abs_max);
-      parts.push(words(left - 8, y + 4, show(row.label, Math.floor(left / 8)), "end"));
-      if (rms > 0 && most > 0) parts.push(line(x.at(rms), y, x.at(most), y, "var(--soft)"));
-      if (most > 0) parts.push(dot(2, x.at(most), y, 3.5, "var(--c2)"));
-      if (rms > 0) parts.push(dot(0, x.at(rms), y, 4, "var(--c1)"));
-      if (rms === 0 && most === 0) parts.push(words(frame.left + 4, y + 4, "all zero", "start", { fill: "var(--soft)" }));
-      if (BigInt(row.non_finite) > 0n) parts.push(words(frame.right, y + 4, `\u2717 ${count(row.non_finite)} not finite`, "end", { fill: "var(--bad)" }));
-    });
-    drawn = picture(`Root mean square and largest magnitude of ${kept.length} labels on a logarithmic axis`, width, high, ...parts);
+    for (let row = 0; row < rows; row++) {
+      const y = frame.top + 18 * row + 9;
+      const middle = rms.number(row);
+      const top = most.number(row);
+      parts.push(words(left - 8, y + 4, ending(label.text(row), Math.floor(left / 7.4)), "end"));
+      if (middle > 0 && top > 0) parts.push(line(x.at(middle), y, x.at(top), y, "var(--soft)"));
+      if (top > 0) parts.push(dot(2, x.at(top), y, 3.5, "var(--c2)"));
+      if (middle > 0) parts.push(dot(0, x.at(middle), y, 4, "var(--c1)"));
+      if (middle === 0 && top === 0) parts.push(words(frame.left + 4, y + 4, "all zero", "start", { fill: "var(--soft)" }));
+      if (bad.number(row) > 0) parts.push(words(frame.right, y + 4, `\u2717 ${count(bad.exact(row))} not finite`, "end", { fill: "var(--bad)" }));
+    }
+    drawn = picture(`Root mean square and largest magnitude of ${rows} rows on a logarithmic axis`, width, high, ...parts);
     box.replaceChildren(drawn);
   }));
-  void context;
   return {
-    element: h("div", {}, h("p", { class: "soft" }, `Magnitudes in the order of recording, axis logarithmic: ${shown(kept.length, rows.length)} rows.`), box,
+    element: h("div", {}, h("p", { class: "soft" }, `Magnitudes in the order of recording, axis logarithmic: ${shown(rows, stats.rows)} rows.`), box,
       legend([{ sign: dot(0, 8, 8, 4.5, "var(--c1)"), words: "root mean square" }, { sign: dot(2, 8, 8, 4.5, "var(--c2)"), words: "largest magnitude" }])),
     picture: () => drawn,
   };
 }
 
 function drawStatistics(root: HTMLElement, context: Context, run: Run): { tables: TableHandle[]; picture(): SVGElement | null } {
-  const rows: Json[] = run.payload.views.evidence.tensor_stats;
+  const stats = run.tables.get("tensor_stats");
   root.append(h("h2", {}, "Statistics by label"));
-  if (rows.length === 0) {
+  if (!stats || stats.rows === 0) {
     root.append(empty("No tensor statistics were recorded: magnitudes are unknown."));
     return { tables: [], picture: () => null };
   }
-  const dots = drawDots(rows, context);
-  const made = table<Json>({
-    caption: "Tensor statistics", rows, total: run.whole("views.evidence.tensor_stats", rows),
-    filter: (row) => `${row.label} ${row.span_id} ${row.dtype ?? ""}`,
-    open: (row) => context.select(row.span_id),
-    isSelected: (row) => context.selected !== null && row.span_id === context.selected,
+  const dots = drawDots(stats);
+  const [label, span, axes_, dtype, elements, bad, rms, most, mean] =
+    ["label", "span", "shape", "dtype", "elements", "non_finite", "rms", "abs_max", "mean"].map((name) => column(stats, name));
+  const figure = (title: string, of: Column) => ({
+    title, cell: (row: number) => figures(of.text(row)), number: true, key: (row: number) => of.number(row), plain: (row: number) => of.text(row) ?? "",
+  });
+  const made = table<number>({
+    caption: "Tensor statistics", rows: numbers(stats.rows),
+    filter: (row) => `${label.text(row) ?? ""} ${spanName(run, span.number(row)) ?? ""} ${dtype.text(row) ?? ""}`,
+    open: (row) => context.select(spanId(run, span.number(row))),
+    isSelected: (row) => context.selected !== null && spanId(run, span.number(row)) === context.selected,
     columns: [
-      { title: "Label", cell: (row) => text(row.label, 200), key: (row) => row.label },
-      { title: "Not finite", cell: nonFinite, number: true, key: (row) => Number(row.non_finite), plain: (row) => String(row.non_finite) },
-      { title: "RMS", cell: (row) => figures(row.rms), number: true, key: (row) => Number(row.rms), plain: (row) => String(row.rms) },
-      { title: "Largest", cell: (row) => figures(row.abs_max), number: true, key: (row) => Number(row.abs_max), plain: (row) => String(row.abs_max) },
-      { title: "Mean", cell: (row) => figures(row.mean), number: true, key: (row) => Number(row.mean), plain: (row) => String(row.mean) },
-      { title: "Elements", cell: (row) => count(row.elements), number: true, key: (row) => Number(row.elements) },
-      { title: "Shape", cell: (row) => shape(row.shape) },
-      { title: "Type", cell: (row) => row.dtype },
-      { title: "Span", cell: (row) => text(row.span_id) },
+      { title: "Label", cell: (row) => text(label.text(row), 200), key: (row) => label.text(row) },
+      { title: "Not finite", cell: (row) => nonFinite(bad.exact(row)), number: true, key: (row) => bad.number(row), plain: (row) => bad.text(row) ?? "" },
+      figure("RMS", rms), figure("Largest", most), figure("Mean", mean),
+      { title: "Elements", cell: (row) => count(elements.exact(row)), number: true, key: (row) => elements.number(row), plain: (row) => elements.text(row) ?? "" },
+      { title: "Shape", cell: (row) => shapeText(axes_.text(row)) },
+      { title: "Type", cell: (row) => dtype.text(row) },
+      { title: "Span", cell: (row) => text(spanName(run, span.number(row)), 80) },
     ],
   });
   root.append(dots.element, made.element);
@@ -144,15 +154,32 @@ interface Family {
   least: number | null;
   keys: number;
   states: Map<string, number>;
-  rows: Json[];
+  rows: Gradient[];
 }
 
 const STATES = ["present", "zero", "missing", "nonfinite"];
 const stateWord = (state: string): string => (state === "nonfinite" || state === "non_finite" ? "not finite" : state);
 
-function stateSign(state: string): HTMLElement {
+function stateSign(state: string, isPromised = false): HTMLElement {
+  if (isPromised && (state === "missing" || state === "zero")) return h("span", { class: "badge soft" }, `\u25cb ${state}, as promised`);
   const [sign, kind] = state === "present" ? ["\u2713", "good"] : state === "zero" ? ["0", "warn"] : state === "missing" ? ["\u25cb", "bad"] : ["\u2717", "bad"];
   return h("span", { class: `badge ${kind}` }, `${sign} ${stateWord(show(state))}`);
+}
+
+interface Gradient {
+  root: string;
+  key: string;
+  state: string;
+  norm: number | null;
+}
+
+function gradientsOf(run: Run): Gradient[] {
+  const from = run.tables.get("gradients");
+  if (!from) return [];
+  const [root, key, state, norm] = ["root", "key", "state", "norm"].map((name) => column(from, name));
+  return Array.from(numbers(from.rows), (row) => ({
+    root: root.text(row) ?? "", key: key.text(row) ?? "", state: state.text(row) ?? "", norm: norm.has(row) ? norm.number(row) : null,
+  }));
 }
 
 /* What the contract promised of every family, and what came. */
@@ -174,7 +201,7 @@ function familiesOf(run: Run): { families: Family[]; of: Map<string, string> } {
     of.set(`${row.root}\n${row.key}`, row.family);
     family(row.family).keys++;
   }
-  for (const row of run.payload.gradients) {
+  for (const row of gradientsOf(run)) {
     const here = family(of.get(`${row.root}\n${row.key}`) ?? "(no family)");
     here.states.set(row.state, (here.states.get(row.state) ?? 0) + 1);
     here.rows.push(row);
@@ -200,20 +227,20 @@ function judge(here: Family): HTMLElement {
 function bar(here: Family): HTMLElement {
   const total = [...here.states.values()].reduce((sum, value) => sum + value, 0);
   return h("span", { class: "stack", "aria-hidden": "true" }, ...[...here.states].sort((a, b) => STATES.indexOf(a[0]) - STATES.indexOf(b[0]))
-    .map(([state, amount]) => h("span", { class: `state-${state === "non_finite" ? "nonfinite" : STATES.includes(state) ? state : "other"}`, title: `${stateWord(state)}: ${amount}`,
+    .map(([state, amount]) => h("span", { class: `state-${state === "non_finite" ? "nonfinite" : !STATES.includes(state) || (here.expectation === "inactive" && state === "missing") ? "other" : state}`, title: `${stateWord(state)}: ${amount}`,
       style: { width: `${(100 * amount) / total}%` } })));
 }
 
 function drawGradients(root: HTMLElement, context: Context, run: Run): TableHandle[] {
-  const rows: Json[] = run.payload.gradients;
+  const rows = gradientsOf(run);
   const { families, of } = familiesOf(run);
+  const promised = new Set(families.filter((row) => row.expectation === "inactive").map((row) => row.name));
   root.append(h("h2", {}, "Gradients by family"));
   if (rows.length === 0) {
     root.append(empty(run.payload.summary.phase === "train" ? "No gradients are derived from this capture: which parameters learn is unknown."
       : "This is a run of inference: there are no gradients."));
     if (families.length === 0) return [];
   }
-  const whole = run.whole("gradients", rows);
   const amount = (here: Family, ...names: string[]): number => names.reduce((sum, name) => sum + (here.states.get(name) ?? 0), 0);
   root.append(table<Family>({
     caption: "Families of the gradient contract", rows: families,
@@ -229,14 +256,13 @@ function drawGradients(root: HTMLElement, context: Context, run: Run): TableHand
       { title: "Share", cell: bar, plain: () => "" },
     ],
   }).element);
-  if (String(whole) !== String(rows.length)) root.append(h("p", { class: "note" }, `Counts are of the gradients in this page: ${shown(rows.length, whole)}.`));
-  const made = table<Json>({
-    caption: "Gradients by parameter", rows, total: whole,
+  const made = table<Gradient>({
+    caption: "Gradients by parameter", rows,
     filter: (row) => `${row.root} ${row.key} ${stateWord(row.state)} ${of.get(`${row.root}\n${row.key}`) ?? ""}`,
     open: (row) => openModel(context, row),
     columns: [
       { title: "Parameter", cell: (row) => text(row.key, 200), key: (row) => row.key },
-      { title: "State", cell: (row) => stateSign(row.state), key: (row) => -STATES.indexOf(row.state) },
+      { title: "State", cell: (row) => stateSign(row.state, promised.has(of.get(`${row.root}\n${row.key}`) ?? "")), key: (row) => -STATES.indexOf(row.state) },
       { title: "Norm", cell: (row) => figures(row.norm), number: true, key: (row) => (known(row.norm) ? Number(row.norm) : null), plain: (row) => String(row.norm ?? "") },
       { title: "Family", cell: (row) => text(of.get(`${row.root}\n${row.key}`)), key: (row) => of.get(`${row.root}\n${row.key}`) ?? "" },
       { title: "Root", cell: (row) => text(row.root), key: (row) => row.root },
@@ -247,7 +273,7 @@ function drawGradients(root: HTMLElement, context: Context, run: Run): TableHand
 }
 
 /* On a joint page a parameter of the run leads to that of the source. */
-function openModel(context: Context, row: Json): void {
+function openModel(context: Context, row: Gradient): void {
   const match = context.doc.model?.views.structure.parameters.find((parameter: Json) => parameter.key === row.key);
   if (match) context.open("model", { parameter: match.id });
   else context.inspect(row.key, [h("p", {}, stateSign(row.state), known(row.norm) ? ` norm ${figures(row.norm)}` : ""), h("p", { class: "soft" }, "Root: ", text(row.root))]);
@@ -256,25 +282,30 @@ function openModel(context: Context, row: Json): void {
 /* ---- tensors ---- */
 
 function drawTensors(root: HTMLElement, context: Context, run: Run): TableHandle[] {
-  const rows: Json[] = run.payload.views.evidence.tensors;
+  const from = run.tables.get("tensors");
   root.append(h("h2", {}, "Recorded tensors"));
-  if (rows.length === 0) {
-    root.append(empty("No tensors to show: none were recorded, or there is no derived graph."));
+  if (!from || from.rows === 0) {
+    root.append(empty("No tensors were recorded."));
     return [];
   }
-  const made = table<Json>({
-    caption: "Tensors", rows, total: run.whole("views.evidence.tensors", rows),
-    filter: (row) => `${row.label ?? ""} ${row.tensor_id} ${row.category ?? ""} ${row.dtype ?? ""}`,
-    open: (row) => context.select(`tensor/${row.tensor_id}`),
-    isSelected: (row) => context.selected === `tensor/${row.tensor_id}`,
+  const [id, label, span, category, axes_, dtype, device, dense, grad] =
+    ["tensor_id", "label", "span", "category", "shape", "dtype", "device", "dense_bytes", "requires_grad"].map((name) => column(from, name));
+  const word = (of: Column) => (row: number): string => of.text(row) ?? "";
+  const node = (row: number): string => `tensor/${id.text(row) ?? ""}`;
+  const made = table<number>({
+    caption: "Tensors", rows: numbers(from.rows),
+    filter: (row) => [label, id, category, dtype, device].map((of) => of.text(row) ?? "").join(" "),
+    open: (row) => context.select(node(row)),
+    isSelected: (row) => context.selected === node(row),
     columns: [
-      { title: "Tensor", cell: (row) => text(known(row.label) && row.label !== "" ? row.label : row.tensor_id, 200), key: (row) => row.label ?? row.tensor_id },
-      { title: "Shape", cell: (row) => shape(row.shape) },
-      { title: "Type", cell: (row) => row.dtype, key: (row) => row.dtype ?? "" },
-      { title: "Bytes", cell: (row) => size(row.dense_bytes), number: true, key: (row) => (known(row.dense_bytes) ? Number(row.dense_bytes) : null) },
-      { title: "Device", cell: (row) => text(row.device), key: (row) => row.device ?? "" },
-      { title: "Category", cell: (row) => row.category, key: (row) => row.category ?? "" },
-      { title: "Span", cell: (row) => text(row.span_id) },
+      { title: "Tensor", cell: (row) => text(label.text(row) || id.text(row), 200), key: (row) => label.text(row) || id.text(row) },
+      { title: "Shape", cell: (row) => shapeText(axes_.text(row)) },
+      { title: "Type", cell: (row) => dtype.text(row), key: word(dtype) },
+      { title: "Bytes", cell: (row) => size(dense.exact(row)), number: true, key: (row) => dense.number(row), plain: (row) => dense.text(row) ?? "" },
+      { title: "Device", cell: (row) => text(device.text(row)), key: word(device) },
+      { title: "Category", cell: (row) => category.text(row), key: word(category) },
+      { title: "Gradient asked", cell: (row) => (grad.has(row) ? (grad.number(row) === 1 ? "yes" : "no") : "\u2014"), key: (row) => grad.number(row) },
+      { title: "Span", cell: (row) => text(spanName(run, span.number(row)), 80) },
     ],
   });
   root.append(made.element);
@@ -288,11 +319,11 @@ const view: View = {
   available: (doc: Doc) => doc.run !== null,
   mount(root, context): Mounted {
     const run = context.doc.run as Run;
+    const stats = run.tables.get("tensor_stats");
     drawOrigin(root, context, run);
     const statistics = drawStatistics(root, context, run);
     const tables = [...statistics.tables, ...drawGradients(root, context, run), ...drawTensors(root, context, run)];
     context.onSelect(() => tables.forEach((made) => made.refresh()));
-    void time;
     const mounted: Mounted = {
       search(query): Found {
         const word = query.toLowerCase();
@@ -301,12 +332,14 @@ const view: View = {
           if (!name.toLowerCase().includes(word)) return;
           if (found.total++ < 50) found.hits.push({ label: name, detail, go });
         };
-        for (const row of run.payload.views.evidence.tensor_stats) add(row.label, `RMS ${figures(row.rms)}`, () => context.select(row.span_id));
-        for (const row of run.payload.gradients) add(row.key, stateWord(row.state), () => openModel(context, row));
+        if (stats)
+          for (let row = 0; row < stats.rows; row++)
+            add(column(stats, "label").text(row) ?? "", `RMS ${figures(column(stats, "rms").text(row))}`, () => context.select(spanId(run, column(stats, "span").number(row))));
+        for (const row of gradientsOf(run)) add(row.key, stateWord(row.state), () => openModel(context, row));
         return found;
       },
     };
-    if (run.payload.views.evidence.tensor_stats.length > 0) {
+    if (stats && stats.rows > 0) {
       mounted.svg = () => pictureText(statistics.picture() as SVGElement);
       mounted.png = () => picturePng(statistics.picture() as SVGElement);
     }
