@@ -4,8 +4,7 @@
 const cg_str diagnosis_words[DIAGNOSIS_COUNT] = {DIAGNOSES(X)};
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_template_match
 static const sc_field template_match_fields[] = {TEMPLATE_MATCH_FIELDS(F)};
@@ -36,11 +35,6 @@ static const sc_field key_map_fields[] = {KEY_MAP_FIELDS(F)};
 #undef RECORD_TYPE
 #undef F
 
-#define X(prefix, name, text)                                                                      \
-    const sc_table table_##name = {text,                                                           \
-                                   {"", 0},                                                        \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X(prefix, name, text) SC_TABLE_OF(name, text, "", doc_##name)
 CHECKPOINT_TABLES(X)
 #undef X

@@ -4,20 +4,18 @@
 const reason_row reason_rows[REASON_COUNT] = {REASONS(X)};
 #undef X
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str verification_list[] = {VERIFICATION_WORDS(W)};
 static const cg_str verdict_list[] = {VERDICT_WORDS(W)};
 static const cg_str cohort_list[] = {COHORT_WORDS(W)};
 static const cg_str capture_state_list[] = {CAPTURE_STATE_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 COMPARE_WORDS(X)
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_campaign_reread
 static const sc_field campaign_reread_fields[] = {CAMPAIGN_REREAD_FIELDS(F)};
@@ -107,12 +105,6 @@ static const sc_field growth_fields[] = {GROWTH_FIELDS(F)};
 static const sc_field series_fields[] = {SERIES_FIELDS(F)};
 #undef RECORD_TYPE
 
-#define X(prefix, name, tag)                                                                       \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X SC_TABLE_ROW
 COMPARE_TABLES(X)
 #undef X

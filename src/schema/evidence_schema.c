@@ -14,7 +14,7 @@ cg_str schema_id_text(enum schema_id id)
 const query_row query_rows[QUERY_COUNT] = {QUERIES(X)};
 #undef X
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str capability_level_list[] = {CAPABILITY_LEVEL_WORDS(W)};
 static const cg_str finding_list[] = {FINDING_WORDS(W)};
 static const cg_str fact_list[] = {FACT_WORDS(W)};
@@ -38,13 +38,11 @@ static const cg_str sample_selection_list[] = {SAMPLE_SELECTION_WORDS(W)};
 static const cg_str gpu_ordering_list[] = {GPU_ORDERING_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 EVIDENCE_WORDS(X)
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_tool
 static const sc_field tool_fields[] = {TOOL_FIELDS(F)};
@@ -344,12 +342,6 @@ static const sc_field truncated_report_fields[] = {TRUNCATED_REPORT_FIELDS(F)};
 static const sc_field gpu_gaps_result_fields[] = {GPU_GAPS_RESULT_FIELDS(F)};
 #undef RECORD_TYPE
 
-#define X(prefix, name, tag)                                                                       \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X SC_TABLE_ROW
 EVIDENCE_TABLES(X)
 #undef X

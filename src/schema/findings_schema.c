@@ -1,13 +1,12 @@
 #include "schema/findings_schema.h"
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str level_list[] = {SARIF_LEVEL_WORDS(W)};
 #undef W
 const sc_words words_sarif_level = {"SARIF level", level_list,
                                     sizeof level_list / sizeof level_list[0]};
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE finding_counts
 static const sc_field finding_counts_fields[] = {FINDING_COUNTS_FIELDS(F)};
@@ -90,11 +89,6 @@ static const sc_field line_finished_fields[] = {LINE_FINISHED_FIELDS(F)};
 #undef F
 
 /* These are written, never read: their names show in no message. */
-#define X(prefix, name, tag)                                                                       \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(name)};
+#define X SC_PLAIN_TABLE_ROW
 FINDINGS_TABLES(X)
 #undef X

@@ -1,6 +1,6 @@
 #include "schema/model_schema.h"
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str model_id_kind_list[] = {MODEL_ID_KIND_WORDS(W)};
 static const cg_str model_confidence_list[] = {MODEL_CONFIDENCE_WORDS(W)};
 static const cg_str model_evidence_kind_list[] = {MODEL_EVIDENCE_KIND_WORDS(W)};
@@ -21,16 +21,14 @@ static const cg_str model_source_kind_list[] = {MODEL_SOURCE_KIND_WORDS(W)};
 static const cg_str model_effect_list[] = {MODEL_EFFECT_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 MODEL_WORDS(X)
 #undef X
 
 const sc_tags tags_model_device = {&words_model_device, &table_model_device_data};
 const sc_tags tags_model_layout = {&words_model_layout, &table_model_layout_data};
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE model_evidence
 static const sc_field model_evidence_fields[] = {MODEL_EVIDENCE_FIELDS(F)};
@@ -160,12 +158,6 @@ static const sc_field model_doc_fields[] = {MODEL_DOC_FIELDS(F)};
 #define MODEL_RUNTIME_TEXT        "the summary of a run"
 #define MODEL_DOC_TEXT            "a model document"
 
-#define X(prefix, name, tag)                                                                       \
-    const sc_table table_##name = {prefix##_TEXT,                                                  \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(name)};                                                  \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);
+#define X(prefix, name, tag) SC_TABLE_OF(name, prefix##_TEXT, tag, name)
 MODEL_TABLES(X)
 #undef X

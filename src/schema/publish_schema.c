@@ -9,18 +9,16 @@ cg_str bundle_member_path(enum bundle_member member)
     return member_list[member];
 }
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str publication_status_list[] = {PUBLICATION_STATUS_WORDS(W)};
 static const cg_str semantic_status_list[] = {SEMANTIC_STATUS_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 PUBLISH_WORDS(X)
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_bundle_file
 static const sc_field bundle_file_fields[] = {BUNDLE_FILE_FIELDS(F)};
@@ -50,13 +48,7 @@ static const sc_field semantic_fields[] = {SEMANTIC_FIELDS(F)};
 static const sc_field verify_fields[] = {VERIFY_FIELDS(F)};
 #undef RECORD_TYPE
 
-#define X(prefix, name, tag)                                                                       \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X SC_TABLE_ROW
 PUBLISH_TABLES(X)
 #undef X
 

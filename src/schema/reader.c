@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 static cg_code wrong_type(const sc_table *table, const sc_field *field, yyjson_val *value,
                           const char *expected, cg_err *reterr)
@@ -11,50 +12,76 @@ static cg_code wrong_type(const sc_table *table, const sc_field *field, yyjson_v
                    ERR_STR(field->key), table->name, expected, json_kind_name(value));
 }
 
+/* The items of a list, or the keys of an object, and room for as many of `size` bytes. */
+typedef struct items {
+    yyjson_val *first;
+    size_t count;
+    void *at;
+} items;
+
+static cg_code open_items(yyjson_val *value, size_t size, arena *mem, items *ret, cg_err *reterr)
+{
+    ret->count = unsafe_yyjson_get_len(value);
+    ret->first = ret->count > 0 ? unsafe_yyjson_get_first(value) : NULL;
+    if (ret->count > SIZE_MAX / size)
+        return err_nomem(reterr);
+    ret->at = arena_zero(mem, ret->count > 0 ? ret->count * size : 1);
+    return ret->at != NULL ? CG_OK : err_nomem(reterr);
+}
+
 static cg_code read_u64s(const sc_table *table, const sc_field *field, yyjson_val *value,
                          arena *mem, sc_u64s *ret, cg_err *reterr)
 {
-    size_t count;
+    static const char expected[] = "a list of non-negative integers";
+    items list;
     uint64_t *at;
     yyjson_val *item;
 
     if (!yyjson_is_arr(value))
-        return wrong_type(table, field, value, "a list of non-negative integers", reterr);
-    count = unsafe_yyjson_get_len(value);
-    at = arena_take(mem, (count > 0 ? count : 1) * sizeof *at);
-    if (at == NULL)
-        return err_nomem(reterr);
-    item = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
+        return wrong_type(table, field, value, expected, reterr);
+    CG_TRY(open_items(value, sizeof *at, mem, &list, reterr));
+    at = list.at;
+    item = list.first;
+    for (size_t i = 0; i < list.count; i++) {
         if (!json_u64(item, &at[i]))
-            return wrong_type(table, field, item, "a list of non-negative integers", reterr);
+            return wrong_type(table, field, item, expected, reterr);
         item = unsafe_yyjson_get_next(item);
     }
-    *ret = (sc_u64s){at, count};
+    *ret = (sc_u64s){at, list.count};
     return CG_OK;
 }
 
+/* Texts; with `takes_numbers` an item may be an integer, which is kept as its digits. */
 static cg_code read_strs(const sc_table *table, const sc_field *field, yyjson_val *value,
-                         arena *mem, sc_strs *ret, cg_err *reterr)
+                         bool takes_numbers, arena *mem, sc_strs *ret, cg_err *reterr)
 {
-    size_t count;
+    const char *expected = takes_numbers ? "a list of texts and integers" : "a list of texts";
+    items list;
     cg_str *at;
     yyjson_val *item;
 
     if (!yyjson_is_arr(value))
-        return wrong_type(table, field, value, "a list of texts", reterr);
-    count = unsafe_yyjson_get_len(value);
-    at = arena_take(mem, (count > 0 ? count : 1) * sizeof *at);
-    if (at == NULL)
-        return err_nomem(reterr);
-    item = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
-        if (!yyjson_is_str(item))
-            return wrong_type(table, field, item, "a list of texts", reterr);
-        at[i] = json_text(item);
+        return wrong_type(table, field, value, expected, reterr);
+    CG_TRY(open_items(value, sizeof *at, mem, &list, reterr));
+    at = list.at;
+    item = list.first;
+    for (size_t i = 0; i < list.count; i++) {
+        uint64_t number;
+
+        if (yyjson_is_str(item)) {
+            at[i] = json_text(item);
+        } else if (takes_numbers && json_u64(item, &number)) {
+            char *digits = arena_bytes(mem, NUM_U64_ROOM);
+
+            if (digits == NULL)
+                return err_nomem(reterr);
+            at[i] = (cg_str){digits, num_write_u64(digits, number)};
+        } else {
+            return wrong_type(table, field, item, expected, reterr);
+        }
         item = unsafe_yyjson_get_next(item);
     }
-    *ret = (sc_strs){at, count};
+    *ret = (sc_strs){at, list.count};
     return CG_OK;
 }
 
@@ -63,83 +90,65 @@ static cg_code read_records(const sc_table *table, const sc_field *field, yyjson
                             arena *mem, sc_records *ret, cg_err *reterr)
 {
     const sc_table *sub = field->sub;
-    size_t count;
+    items list;
     char *at;
     yyjson_val *item;
 
     if (!yyjson_is_arr(value))
         return wrong_type(table, field, value, "a list of objects", reterr);
-    count = unsafe_yyjson_get_len(value);
-    if (count > SIZE_MAX / sub->size)
-        return err_nomem(reterr);
-    at = arena_take(mem, count > 0 ? count * sub->size : 1);
-    if (at == NULL)
-        return err_nomem(reterr);
-    item = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
+    CG_TRY(open_items(value, sub->size, mem, &list, reterr));
+    at = list.at;
+    item = list.first;
+    for (size_t i = 0; i < list.count; i++) {
         CG_TRY(sc_read(sub, item, mem, at + i * sub->size, reterr));
         item = unsafe_yyjson_get_next(item);
     }
-    *ret = (sc_records){at, count};
+    *ret = (sc_records){at, list.count};
     return CG_OK;
 }
 
-/* Stable bottom-up merge by key: `rows` holds count rows, `room` as many more. */
-static sc_pair *sort_pairs(sc_pair *rows, sc_pair *room, size_t count)
+static bool is_pair_before(const void *context, uint32_t a, uint32_t b)
 {
-    for (size_t width = 1; width < count; width *= 2) {
-        sc_pair *from = rows;
+    const sc_pair *pairs = context;
 
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t a = low;
-            size_t middle = low + width < count ? low + width : count;
-            size_t b = middle;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-
-            for (size_t to = low; to < high; to++) {
-                if (b >= high || (a < middle && str_compare(from[a].key, from[b].key) <= 0))
-                    room[to] = from[a++];
-                else
-                    room[to] = from[b++];
-            }
-        }
-        rows = room;
-        room = from;
-    }
-    return rows;
+    return str_compare(pairs[a].key, pairs[b].key) < 0;
 }
 
 static cg_code read_map(const sc_table *table, const sc_field *field, yyjson_val *value, arena *mem,
                         sc_map *ret, cg_err *reterr)
 {
-    size_t count;
+    items list;
+    items order;
     size_t kept = 0;
-    sc_pair *at;
+    sc_pair *read, *at;
+    uint32_t *from;
     yyjson_val *key;
 
     if (!yyjson_is_obj(value))
         return wrong_type(table, field, value, "an object of texts", reterr);
-    count = unsafe_yyjson_get_len(value);
-    if (count > SIZE_MAX / 2 / sizeof *at)
+    CG_TRY(open_items(value, 2 * sizeof *at, mem, &list, reterr));
+    CG_TRY(open_items(value, 2 * sizeof *from, mem, &order, reterr));
+    if (list.count > UINT32_MAX)
         return err_nomem(reterr);
-    at = arena_take(mem, (count > 0 ? 2 * count : 1) * sizeof *at);
-    if (at == NULL)
-        return err_nomem(reterr);
-    key = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
+    read = list.at;
+    at = read + list.count;
+    from = order.at;
+    key = list.first;
+    for (size_t i = 0; i < list.count; i++) {
         yyjson_val *text = key + 1;
 
         if (!yyjson_is_str(text))
             return wrong_type(table, field, text, "an object of texts", reterr);
-        at[i] = (sc_pair){json_text(key), json_text(text)};
+        read[i] = (sc_pair){json_text(key), json_text(text)};
+        from[i] = (uint32_t)i;
         key = unsafe_yyjson_get_next(text);
     }
-    at = sort_pairs(at, at + count, count);
+    sort_with(from, from + list.count, list.count, is_pair_before, read);
     /* The wire rule for maps: the last of equal keys counts. */
-    for (size_t i = 0; i < count; i++) {
-        if (i + 1 < count && str_equal(at[i].key, at[i + 1].key))
+    for (size_t i = 0; i < list.count; i++) {
+        if (i + 1 < list.count && str_equal(read[from[i]].key, read[from[i + 1]].key))
             continue;
-        at[kept++] = at[i];
+        at[kept++] = read[from[i]];
     }
     *ret = (sc_map){at, kept};
     return CG_OK;
@@ -148,59 +157,20 @@ static cg_code read_map(const sc_table *table, const sc_field *field, yyjson_val
 static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_val *value,
                           arena *mem, void *member, cg_err *reterr);
 
-/* As read_strs, but an item may be an integer, which is kept as its digits. */
-static cg_code read_axes(const sc_table *table, const sc_field *field, yyjson_val *value,
-                         arena *mem, sc_strs *ret, cg_err *reterr)
-{
-    size_t count;
-    cg_str *at;
-    yyjson_val *item;
-
-    if (!yyjson_is_arr(value))
-        return wrong_type(table, field, value, "a list of texts and integers", reterr);
-    count = unsafe_yyjson_get_len(value);
-    at = arena_take(mem, (count > 0 ? count : 1) * sizeof *at);
-    if (at == NULL)
-        return err_nomem(reterr);
-    item = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number;
-
-        if (yyjson_is_str(item)) {
-            at[i] = json_text(item);
-        } else if (json_u64(item, &number)) {
-            char *digits = arena_bytes(mem, NUM_U64_ROOM);
-
-            if (digits == NULL)
-                return err_nomem(reterr);
-            at[i] = (cg_str){digits, num_write_u64(digits, number)};
-        } else {
-            return wrong_type(table, field, item, "a list of texts and integers", reterr);
-        }
-        item = unsafe_yyjson_get_next(item);
-    }
-    *ret = (sc_strs){at, count};
-    return CG_OK;
-}
-
 static cg_code read_entries(const sc_table *table, const sc_field *field, yyjson_val *value,
                             arena *mem, sc_records *ret, cg_err *reterr)
 {
     const sc_table *sub = field->sub;
-    size_t count;
+    items list;
     char *at;
     yyjson_val *key;
 
     if (!yyjson_is_obj(value))
         return wrong_type(table, field, value, "an object", reterr);
-    count = unsafe_yyjson_get_len(value);
-    if (count > SIZE_MAX / sub->size)
-        return err_nomem(reterr);
-    at = arena_zero(mem, count > 0 ? count * sub->size : 1);
-    if (at == NULL)
-        return err_nomem(reterr);
-    key = unsafe_yyjson_get_first(value);
-    for (size_t i = 0; i < count; i++) {
+    CG_TRY(open_items(value, sub->size, mem, &list, reterr));
+    at = list.at;
+    key = list.first;
+    for (size_t i = 0; i < list.count; i++) {
         char *record = at + i * sub->size;
 
         *(cg_str *)(void *)(record + sub->fields[0].offset) = json_text(key);
@@ -208,7 +178,7 @@ static cg_code read_entries(const sc_table *table, const sc_field *field, yyjson
             read_value(sub, &sub->fields[1], key + 1, mem, record + sub->fields[1].offset, reterr));
         key = unsafe_yyjson_get_next(key + 1);
     }
-    *ret = (sc_records){at, count};
+    *ret = (sc_records){at, list.count};
     return CG_OK;
 }
 
@@ -291,7 +261,7 @@ static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_v
         return CG_OK;
     }
     case SC_U64S: return read_u64s(table, field, value, mem, member, reterr);
-    case SC_STRS: return read_strs(table, field, value, mem, member, reterr);
+    case SC_STRS: return read_strs(table, field, value, false, mem, member, reterr);
     case SC_RECORD: {
         const sc_table *sub = field->sub;
         void *record = arena_take(mem, sub->size);
@@ -310,7 +280,7 @@ static cg_code read_value(const sc_table *table, const sc_field *field, yyjson_v
         *(opt_bool *)member = unsafe_yyjson_get_bool(value) ? BOOL_TRUE : BOOL_FALSE;
         return CG_OK;
     case SC_ENTRIES: return read_entries(table, field, value, mem, member, reterr);
-    case SC_AXES: return read_axes(table, field, value, mem, member, reterr);
+    case SC_AXES: return read_strs(table, field, value, true, mem, member, reterr);
     case SC_TAGGED: return read_tagged(table, field, value, mem, member, reterr);
     case SC_TAG: return CG_OK;
     case SC_COUNTS:

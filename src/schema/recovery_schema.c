@@ -1,7 +1,6 @@
 #include "schema/recovery_schema.h"
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE rec_recovery_cut
 static const sc_field recovery_cut_fields[] = {RECOVERY_CUT_FIELDS(F)};

@@ -1,7 +1,6 @@
 #include "schema/runtime_schema.h"
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE rec_runtime_meta
 static const sc_field runtime_run_fields[] = {RUNTIME_RUN_FIELDS(F)};

@@ -185,4 +185,24 @@ int sc_find_word(const sc_words *words, cg_str word);
         FIELDS(SC_MEMBER)                                                                          \
     } name;
 
+/*
+ * Rows of a *_schema.c, for the lists of its .def. Fields of one record: with RECORD_TYPE defined
+ * as its structure, static const sc_field name_fields[] = {NAME_FIELDS(SC_FIELD)}.
+ */
+#define SC_WORD_ROW(name, word) {word, sizeof(word) - 1},
+#define SC_WORDS_ROW(prefix, name, text)                                                           \
+    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define SC_FIELD(type, member, key, rule, sub)                                                     \
+    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+/* `text` is the record in messages, `record` its structure. */
+#define SC_TABLE_OF(name, text, tag, record)                                                       \
+    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
+    const sc_table table_##name = {text,                                                           \
+                                   {tag, sizeof(tag) - 1},                                         \
+                                   name##_fields,                                                  \
+                                   sizeof name##_fields / sizeof name##_fields[0],                 \
+                                   sizeof(record)};
+#define SC_TABLE_ROW(prefix, name, tag)       SC_TABLE_OF(name, #name, tag, doc_##name)
+#define SC_PLAIN_TABLE_ROW(prefix, name, tag) SC_TABLE_OF(name, #name, tag, name)
+
 #endif

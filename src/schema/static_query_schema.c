@@ -5,7 +5,7 @@
 const ask_kind_row ask_kinds[ASK_KIND_COUNT] = {STATIC_QUERIES(X)};
 #undef X
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str ask_drill_list[] = {ASK_DRILL_WORDS(W)};
 static const cg_str ask_single_list[] = {ASK_SINGLE_WORDS(W)};
 static const cg_str ask_edge_kind_list[] = {ASK_EDGE_KIND_WORDS(W)};
@@ -13,13 +13,11 @@ static const cg_str ask_hop_kind_list[] = {ASK_HOP_KIND_WORDS(W)};
 static const cg_str ask_graph_role_list[] = {ASK_GRAPH_ROLE_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 STATIC_QUERY_WORDS(X)
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE ask_envelope
 static const sc_field ask_envelope_fields[] = {ASK_ENVELOPE_FIELDS(F)};
@@ -153,12 +151,6 @@ static const sc_field tree_fields[] = {TREE_FIELDS(F)};
 #undef F
 
 /* These are written, never read: their names show in no message. */
-#define X(prefix, name, tag)                                                                       \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(name)};                                                  \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);
+#define X SC_PLAIN_TABLE_ROW
 STATIC_QUERY_TABLES(X)
 #undef X

@@ -2,7 +2,7 @@
 
 #include "base/num.h"
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str phase_list[] = {PHASE_WORDS(W)};
 static const cg_str timing_mode_list[] = {TIMING_MODE_WORDS(W)};
 static const cg_str scope_list[] = {SCOPE_WORDS(W)};
@@ -17,13 +17,11 @@ static const cg_str outcome_list[] = {OUTCOME_WORDS(W)};
 static const cg_str edge_kind_list[] = {EDGE_KIND_WORDS(W)};
 #undef W
 
-#define X(prefix, name, text)                                                                      \
-    const sc_words words_##name = {text, name##_list, sizeof name##_list / sizeof name##_list[0]};
+#define X SC_WORDS_ROW
 TRACE_WORDS(X)
 #undef X
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE rec_manifest_entry
 static const sc_field manifest_entry_fields[] = {MANIFEST_ENTRY_FIELDS(F)};

@@ -9,8 +9,7 @@ cg_str viewer_list_path(enum viewer_list list)
     return list_paths[list];
 }
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_nan_totals
 static const sc_field nan_totals_fields[] = {NAN_TOTALS_FIELDS(F)};
@@ -61,12 +60,6 @@ static const sc_field viewer_bounds_fields[] = {VIEWER_BOUNDS_FIELDS(F)};
 static const sc_field viewer_fields[] = {VIEWER_FIELDS(F)};
 #undef RECORD_TYPE
 
-#define X(prefix, name, tag)                                                                       \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X SC_TABLE_ROW
 VIEWER_TABLES(X)
 #undef X

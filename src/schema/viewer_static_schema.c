@@ -67,7 +67,7 @@ enum {
 MODEL_DISPATCH_WORDS(W)
 #undef W
 
-#define W(name, word) {word, sizeof(word) - 1},
+#define W SC_WORD_ROW
 static const cg_str shown_confidence_list[] = {SHOWN_CONFIDENCE_WORDS(W)};
 static const cg_str shown_finding_severity_list[] = {SHOWN_FINDING_SEVERITY_WORDS(W)};
 static const cg_str shown_certainty_list[] = {SHOWN_CERTAINTY_WORDS(W)};
@@ -111,8 +111,7 @@ cg_str shown_view_meaning(enum shown_view view)
 
 /* --- tables --- */
 
-#define F(type, member, key, rule, sub)                                                            \
-    {{key, sizeof(key) - 1}, SC_##type, SC_##rule, offsetof(RECORD_TYPE, member), &sub},
+#define F SC_FIELD
 
 #define RECORD_TYPE doc_excerpt
 static const sc_field excerpt_fields[] = {EXCERPT_FIELDS(F)};
@@ -199,12 +198,6 @@ static const sc_field shown_bounds_fields[] = {SHOWN_BOUNDS_FIELDS(F)};
 static const sc_field shown_fields[] = {SHOWN_FIELDS(F)};
 #undef RECORD_TYPE
 
-#define X(prefix, name, tag)                                                                       \
-    _Static_assert(sizeof name##_fields / sizeof name##_fields[0] <= SC_MAX_FIELDS, #name);        \
-    const sc_table table_##name = {#name,                                                          \
-                                   {tag, sizeof(tag) - 1},                                         \
-                                   name##_fields,                                                  \
-                                   sizeof name##_fields / sizeof name##_fields[0],                 \
-                                   sizeof(doc_##name)};
+#define X SC_TABLE_ROW
 SHOWN_TABLES(X)
 #undef X

@@ -5,28 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "support/library_calls.h"
-
-static workbench b;
-
-static int begin(void **state)
-{
-    (void)state;
-    workbench_begin(&b);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    workbench_end(&b);
-    return 0;
-}
-
-static enum value_kind kind_of(val which)
-{
-    return which == 0 ? VALUE_NONE : (enum value_kind)value_at(b.eval->values, which)->kind;
-}
+#include "support/workbench.h"
 
 static void prefixes_are_joined_by_dots_and_empty_parts_dropped(void **state)
 {

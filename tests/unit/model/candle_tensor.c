@@ -5,35 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "support/library_calls.h"
-
-static workbench b;
-
-static int begin(void **state)
-{
-    (void)state;
-    workbench_begin(&b);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    workbench_end(&b);
-    return 0;
-}
-
-static enum value_kind kind_of(val which)
-{
-    return which == 0 ? VALUE_NONE : (enum value_kind)value_at(b.eval->values, which)->kind;
-}
-
-static int truth_of(val which)
-{
-    const value *at = value_at(b.eval->values, which);
-
-    return at->kind != VALUE_BOOL || !at->is_known ? -1 : at->as.number != 0;
-}
+#include "support/workbench.h"
 
 static void sizes_have_one_name_however_they_are_asked_for(void **state)
 {
