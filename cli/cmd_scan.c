@@ -45,6 +45,15 @@ static cg_code tell_findings(crate_work *self)
     return code == CG_OUTPUT || code == CG_CLOSED ? CG_OK : code;
 }
 
+/* What runs show, behind what the source says. */
+static cg_code tell_join(crate_work *self)
+{
+    cg_format text = self->work.format;
+
+    text.kind = CG_FORMAT_TEXT;
+    return crate_write_join(self, &text);
+}
+
 /* --- check --- */
 
 int run_check(const cli_io *io, const cg_env *env, const cli_args *args)
@@ -61,6 +70,9 @@ int run_check(const cli_io *io, const cg_env *env, const cli_args *args)
             code = tell_findings(&self);
     } else {
         code = write_findings(&self, (cg_sink){&self.work, work_write});
+        if (code == CG_OK && args_has(args, OPTION_TRACE) &&
+            message_format(args) == CG_MESSAGE_HUMAN)
+            code = tell_join(&self);
     }
     return crate_end(&self, code, CG_STRICT_SOURCE);
 }
@@ -102,6 +114,10 @@ static int audit(crate_work *self, const char *directory)
     if (self->checkpoint != NULL)
         code = cg_write_checkpoint(self->scan, &self->work.format,
                                    (cg_sink){&self->work, work_write}, &self->work.err);
+    /* One document to a program: that of the checkpoint, when there is one. */
+    if (code == CG_OK && args_has(self->work.args, OPTION_TRACE) &&
+        (self->checkpoint == NULL || self->work.format.kind == CG_FORMAT_TEXT))
+        code = crate_write_join(self, &self->work.format);
     return crate_end(self, code, CG_STRICT_NONE);
 }
 

@@ -114,7 +114,7 @@ static int check_options(const cli_io *io, const cli_args *args)
         if (args->command == COMMAND_SCAN)
             status = need(io, args, of_query[i], OPTION_QUERY);
     }
-    if (status == 0 && args->command != COMMAND_TREE)
+    if (status == 0 && args->command != COMMAND_TREE && !args_has(args, OPTION_TRACE))
         status = need(io, args, OPTION_COMPONENT,
                       args->command == COMMAND_SCAN && args_has(args, OPTION_AUDIT_DIR)
                           ? OPTION_AUDIT_CHECKPOINT
@@ -289,6 +289,19 @@ static int open_crate(crate_work *self, const char *path)
     return code == CG_OK ? 0 : refuse(self, code);
 }
 
+/* The runs of --trace, one after the other. */
+static int join_runs(crate_work *self)
+{
+    const cli_args *args = self->work.args;
+    size_t count;
+    const char *const *paths = args_files(args, OPTION_TRACE, &count);
+    cg_code code = CG_OK;
+
+    for (size_t i = 0; code == CG_OK && i < count; i++)
+        code = cg_scan_join(self->scan, paths[i], args->value[OPTION_COMPONENT], &self->work.err);
+    return code == CG_OK ? 0 : refuse(self, code);
+}
+
 int crate_start(crate_work *self, const cli_io *io, const cg_env *env, const cli_args *args,
                 const char *word)
 {
@@ -317,6 +330,8 @@ int crate_start(crate_work *self, const cli_io *io, const cg_env *env, const cli
             code = write_file(self, args->value[OPTION_KEY_MAP], write_key_map);
         status = code == CG_OK ? 0 : refuse(self, code);
     }
+    if (status == 0)
+        status = join_runs(self);
     if (status != 0) {
         cg_scan_free(self->scan);
         self->scan = NULL;
@@ -377,6 +392,34 @@ cg_code crate_write_model(crate_work *self)
     return cg_write_model(self->scan, &self->work.format, sink, &self->work.err);
 }
 
+cg_code crate_write_join(crate_work *self, const cg_format *format)
+{
+    const cli_args *args = self->work.args;
+    cg_join_query query;
+
+    memset(&query, 0, sizeof query);
+    query.size = sizeof query;
+    query.select = args->value[OPTION_SELECT];
+    query.has_limit = args_has(args, OPTION_LIMIT) || args_has(args, OPTION_ALL);
+    query.limit = args_has(args, OPTION_ALL) ? UINT64_MAX : args->number[OPTION_LIMIT];
+    query.offset = args->number[OPTION_OFFSET];
+    return cg_write_join(self->scan, &query, format, (cg_sink){&self->work, work_write},
+                         &self->work.err);
+}
+
+/* Runs belong to kind join, and kind join to runs. */
+static int check_join(const cli_io *io, const cli_args *args, const char *kind)
+{
+    bool is_join = strcmp(kind, "join") == 0;
+
+    if (is_join && !args_has(args, OPTION_TRACE))
+        return args_usage(io, args, "kind `join` needs `--trace RUN`, a run of the crate");
+    if (!is_join && args_has(args, OPTION_TRACE))
+        return args_usage(io, args, "`--trace` is for kind `join`, not for `%s`",
+                          print_safe_word(kind).at);
+    return 0;
+}
+
 int crate_query(const cli_io *io, const cg_env *env, const cli_args *args, const char *kind,
                 const char *word)
 {
@@ -388,9 +431,13 @@ int crate_query(const cli_io *io, const cg_env *env, const cli_args *args, const
     if (args_has(args, OPTION_ALL) &&
         (args_has(args, OPTION_LIMIT) || args_has(args, OPTION_OFFSET)))
         return args_usage(io, args, "`--all` excludes `--limit` and `--offset`");
-    status = crate_start(&self, io, env, args, word);
+    status = check_join(io, args, kind);
+    if (status == 0)
+        status = crate_start(&self, io, env, args, word);
     if (status != 0)
         return status;
+    if (strcmp(kind, "join") == 0)
+        return crate_end(&self, crate_write_join(&self, &self.work.format), CG_STRICT_NONE);
     memset(&query, 0, sizeof query);
     query.size = sizeof query;
     query.kind = kind;

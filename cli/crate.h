@@ -37,6 +37,8 @@ int crate_end(crate_work *self, cg_code code, cg_strictness strictness);
 int crate_check_format(const cli_io *io, const cli_args *args, bool is_crate);
 /* The model as --format says. */
 cg_code crate_write_model(crate_work *self);
+/* The crate and the runs of --trace. */
+cg_code crate_write_join(crate_work *self, const cg_format *format);
 /* One answer about the crate. */
 int crate_query(const cli_io *io, const cg_env *env, const cli_args *args, const char *kind,
                 const char *word);

@@ -106,7 +106,8 @@ typedef struct cg_scan_query {
     bool is_brief; /* text: a line for each item, with its id */
 } cg_scan_query;
 
-/* Is it a kind of question to a crate? And all of them, separated by blanks. */
+/* Is it a kind of question to a crate? And all of them, separated by blanks; `join` is one, which
+   cg_write_join answers. */
 CG_API bool cg_scan_query_exists(const char *kind);
 CG_API const char *cg_scan_query_words(void);
 /* candle-graph/query/1 */
@@ -120,6 +121,25 @@ CG_API cg_code cg_write_checkpoint(const cg_scan *scan, const cg_format *format,
                                    cg_err *reterr) CG_MUST;
 /* candle-graph/key-map/1: model key -> key of the file, of every rename that is settled. */
 CG_API cg_code cg_write_key_map(const cg_scan *scan, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/*
+ * Join a run (a trace or a bundle) with the crate; any number of them, one after the other, and
+ * after cg_scan_checkpoint. `component`, of the first call: name of the one whose parameters the
+ * gradients are; NULL: the one that fits. Nothing of the crate gets into the run's evidence, nor of
+ * the run into the model document. CG_NOT_FOUND, CG_INPUT, CG_USAGE, CG_INTERRUPTED.
+ */
+CG_API cg_code cg_scan_join(cg_scan *scan, const char *path, const char *component,
+                            cg_err *reterr) CG_MUST;
+
+typedef struct cg_join_query {
+    uint32_t size;      /* sizeof(cg_join_query) of the caller */
+    const char *select; /* only rows with this in an id or a name; NULL: all */
+    bool has_limit;     /* else 100 rows of each list */
+    uint64_t limit, offset;
+} cg_join_query;
+/* candle-graph/join/1: what never ran, never learned and why, and what ran. CG_USAGE: no runs. */
+CG_API cg_code cg_write_join(const cg_scan *scan, const cg_join_query *query,
+                             const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
 
 /* Forms of the list of findings, by the words of --message-format. */
 #define CG_MESSAGE_FORMATS(X)                                                                      \
@@ -178,9 +198,9 @@ CG_API cg_code cg_scan_guard(const cg_scan *scan, const char *path, cg_err *rete
 
 /*
  * Write the audit into `directory`, which is made if need be: summary, doctor, model-improvement,
- * findings, model-ir, with a runtime trace runtime.json, with the viewer model.html, and with a
- * checkpoint checkpoint.json. Each file appears whole or not at all. CG_OUTPUT_REFUSED inside a
- * bundle or the crate's own sources.
+ * findings, model-ir, with a runtime trace runtime.json, with the viewer model.html, with a
+ * checkpoint checkpoint.json, and with runs join.json. Each file appears whole or not at all.
+ * CG_OUTPUT_REFUSED inside a bundle or the crate's own sources.
  */
 CG_API cg_code cg_audit(const cg_scan *scan, const char *directory, cg_err *reterr) CG_MUST;
 

@@ -181,6 +181,7 @@ void cg_scan_free(cg_scan *self)
 
     if (self == NULL)
         return;
+    scan_runs_free(self);
     if (self->is_from_cache)
         model_free(&self->stored);
     scan_free(self->of);
@@ -300,13 +301,13 @@ cg_code cg_write_model(const cg_scan *self, const cg_format *format, cg_sink sin
 
 bool cg_scan_query_exists(const char *kind)
 {
-    return kind != NULL && query_kind(str_from(kind)) >= 0;
+    return kind != NULL && (query_kind(str_from(kind)) >= 0 || strcmp(kind, "join") == 0);
 }
 
 const char *cg_scan_query_words(void)
 {
 #define X(name, word, aliases, select, is_sorted, item) word " "
-    static const char words[] = STATIC_QUERIES(X);
+    static const char words[] = STATIC_QUERIES(X) "join";
 #undef X
 
     return words;
@@ -368,6 +369,8 @@ cg_code cg_write_scan_query(const cg_scan *self, const cg_scan_query *query,
     if (asked.kind == NULL)
         return cg_fail(reterr, PROBLEM_USAGE, "a query begins with its size and has a kind");
     kind = query_kind(str_from(asked.kind));
+    if (kind < 0 && strcmp(asked.kind, "join") == 0)
+        return cg_fail(reterr, PROBLEM_USAGE, "kind `join` is what cg_write_join writes");
     if (kind < 0)
         return cg_fail(reterr, PROBLEM_USAGE, "query kind `%.*s` does not exist",
                        ERR_STR(str_from(asked.kind)));

@@ -37,6 +37,7 @@ struct cg_scan {
     cg_str runtime_path;    /* absent: none */
     runtime_trace *runtime; /* NULL: none */
     runtime_facts facts;    /* of `runtime`; in `mem` */
+    struct scan_runs *runs; /* NULL: none was joined */
 };
 
 /* Read the program if the document came from the cache. */
@@ -48,6 +49,12 @@ cg_code scan_open_header(cg_scan *self, const char *path, cg_err *reterr) CG_MUS
 /* Where a finding comes from, by its rule. */
 enum scan_origin { ORIGIN_SOURCE, ORIGIN_CHECKPOINT, ORIGIN_RUNTIME };
 enum scan_origin scan_origin_of(cg_str rule);
+
+/* The runs that were joined: their paths as they were given, and their end. */
+size_t scan_run_count(const cg_scan *self);
+cg_str scan_run_path(const cg_scan *self, size_t index);
+void scan_runs_free(cg_scan *self);
+
 
 /* What the project allowed, for findings of this origin. */
 cg_code scan_allow(cg_scan *self, enum scan_origin origin, cg_err *reterr) CG_MUST;

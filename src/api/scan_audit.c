@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define ROWS_OF_JOIN 10000u /* of each list of join.json */
+
 typedef struct audit {
     const cg_scan *scan;
     const char *directory;
@@ -62,6 +64,14 @@ static cg_code guard(const cg_scan *self, arena *mem, const char *path, cg_err *
     if (self->has_header)
         CG_TRY(guard_file(self, path, self->checkpoint_path, reterr));
     CG_TRY(guard_file(self, path, self->runtime_path, reterr));
+    for (size_t i = 0; i < scan_run_count(self); i++) {
+        cg_str run = scan_run_path(self, i);
+
+        CG_TRY(guard_file(self, path, run, reterr));
+        if (!arena_format(mem, &place, "%.*s/trace.jsonl", (int)run.len, run.ptr))
+            return err_nomem(reterr);
+        CG_TRY(guard_file(self, path, place, reterr));
+    }
     CG_TRY(beside_manifest(self, mem, "src", &place, reterr));
     if (place.ptr != NULL)
         CG_TRY(os_is_within(self->env, str_from(path), place, &is_met, reterr));
@@ -139,6 +149,14 @@ static cg_code write_checkpoint(const audit *self, cg_sink sink, cg_err *reterr)
     return cg_write_checkpoint(self->scan, NULL, sink, reterr);
 }
 
+/* Whole, as far as that is any use: a run may name a million tensors. */
+static cg_code write_join(const audit *self, cg_sink sink, cg_err *reterr)
+{
+    cg_join_query query = {.size = sizeof query, .has_limit = true, .limit = ROWS_OF_JOIN};
+
+    return cg_write_join(self->scan, &query, NULL, sink, reterr);
+}
+
 static cg_code write_file(const audit *self, const char *name, write_document *write,
                           cg_err *reterr)
 {
@@ -170,7 +188,7 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     static const struct {
         const char *name;
         write_document *write;
-        enum { ALWAYS, WITH_TRACE, WITH_VIEWER, WITH_CHECKPOINT } when;
+        enum { ALWAYS, WITH_TRACE, WITH_VIEWER, WITH_CHECKPOINT, WITH_RUNS } when;
     } files[] = {{"summary.json", write_summary, ALWAYS},
                  {"doctor.json", write_doctor, ALWAYS},
                  {"model-improvement.json", write_improvement, ALWAYS},
@@ -178,8 +196,10 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
                  {"model-ir.json", write_model, ALWAYS},
                  {"runtime.json", write_runtime, WITH_TRACE},
                  {"model.html", write_page, WITH_VIEWER},
-                 {"checkpoint.json", write_checkpoint, WITH_CHECKPOINT}};
-    const bool is_there[] = {true, self->runtime != NULL, cg_page_is_built(), self->has_checkpoint};
+                 {"checkpoint.json", write_checkpoint, WITH_CHECKPOINT},
+                 {"join.json", write_join, WITH_RUNS}};
+    const bool is_there[] = {true, self->runtime != NULL, cg_page_is_built(), self->has_checkpoint,
+                             scan_run_count(self) > 0};
     audit work = {
         .scan = self, .directory = directory, .finding_count = self->document->doc.findings.count};
     heap memory;

@@ -17,6 +17,8 @@ cg_code cg_scan_checkpoint(cg_scan *self, const char *path, const char *root, co
 
     if (self->has_checkpoint)
         return cg_fail(reterr, PROBLEM_USAGE, "a scan is compared with one checkpoint");
+    if (self->runs != NULL)
+        return cg_fail(reterr, PROBLEM_USAGE, "a checkpoint is compared before runs are joined");
     if (path == NULL)
         return cg_fail(reterr, PROBLEM_USAGE, "a comparison needs the path of a checkpoint");
     CG_TRY(scan_open_header(self, path, reterr));

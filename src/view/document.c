@@ -2,6 +2,7 @@
 
 #include "model/baseline.h"
 #include "schema/findings_schema.h"
+#include "schema/join_schema.h"
 #include "schema/recovery_schema.h"
 #include "schema/viewer_static_schema.h"
 #include "view/gpu.h"
@@ -270,6 +271,7 @@ cg_code document_protocol(heap *memory, const document_command *commands, size_t
         .findings = CG_LIT(FINDINGS_SCHEMA),
         .explain = CG_LIT(EXPLAIN_SCHEMA),
         .key_map = CG_LIT(KEY_MAP_SCHEMA),
+        .join = CG_LIT(JOIN_SCHEMA),
         .model_baseline = CG_LIT(BASELINE_FINGERPRINT_SCHEMA),
         .readable_baseline = CG_LIT(BASELINE_READABLE_SCHEMA),
     };

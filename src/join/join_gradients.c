@@ -1,0 +1,368 @@
+/* Who never learned, and which finding says why. */
+#include "base/num.h"
+#include "base/sort.h"
+#include "join/join_part.h"
+
+#define NONE DECLARED_NONE
+
+/* Findings that tell why a parameter gets no gradient; the most telling first. */
+static const char *const reasons[] = {"gradient-cut", "unused-parameter", "dead-gradient-path",
+                                      "severed-parameter"};
+#define REASONS (sizeof reasons / sizeof reasons[0])
+
+/* A gradient of all runs together. */
+typedef struct learner {
+    sym root, key;
+    uint32_t item;
+    bool is_doubtful; /* matched to different things in different runs */
+    uint64_t states[OBSERVED_STATES];
+    uint64_t *runs;
+    size_t run_count;
+    uint8_t worth;
+} learner;
+
+/* Finding `finding` names parameter `item`; the next one of the item follows. */
+typedef struct tie {
+    uint32_t finding;
+    uint32_t next;
+} tie;
+
+typedef struct starving {
+    const join *from;
+    const declared *crate;
+    arena *mem;
+    VEC(learner) learners;
+    VEC(tie) ties;
+    uint32_t *first_tie; /* by parameter */
+    number_map by_place; /* registration -> first parameter that is made there and has a tie */
+    intern places;
+    buf room;
+    VEC(join_starved) rows;
+    VEC(join_reason) told;
+    bool is_out;
+} starving;
+
+/* --- all runs together --- */
+
+static bool add_run(starving *self, learner *to, const join_gradient *from)
+{
+    size_t most = self->from->runs.count;
+
+    if (to->runs == NULL)
+        to->runs = arena_take(self->mem, (most + 1) * sizeof *to->runs);
+    if (to->runs == NULL)
+        return false;
+    to->runs[to->run_count++] = from->run;
+    return true;
+}
+
+static bool gather(starving *self)
+{
+    const join *from = self->from;
+    number_map at;
+    bool is_good = true;
+
+    number_map_init(&at, from->heap);
+    for (size_t i = 0; is_good && i < from->gradients.count; i++) {
+        const join_gradient *event = &from->gradients.at[i];
+        uint32_t *known = number_map_put(&at, number_map_key(event->root, event->key),
+                                         (uint32_t)self->learners.count);
+        uint8_t worth = from->runs.at[event->run].worth;
+        learner *to;
+
+        is_good = known != NULL;
+        if (is_good && *known == self->learners.count) {
+            to = vec_add(from->heap, &self->learners);
+            is_good = to != NULL;
+            if (is_good)
+                *to = (learner){.root = event->root, .key = event->key, .item = event->item};
+        }
+        if (!is_good)
+            break;
+        to = &self->learners.at[*known];
+        to->is_doubtful = to->is_doubtful || to->item != event->item;
+        to->worth = worth > to->worth ? worth : to->worth;
+        for (size_t k = 0; k < OBSERVED_STATES; k++)
+            to->states[k] = num_sat_add(to->states[k], event->states[k]);
+        is_good = add_run(self, to, event);
+    }
+    number_map_free(&at);
+    return is_good;
+}
+
+/* --- findings of a parameter --- */
+
+/* Where a parameter is registered, and as what; 0: nobody knows, or no memory. */
+static sym place_of(starving *self, const model_parameter *parameter)
+{
+    const model_location *at = parameter->location;
+    cg_str key = parameter->key;
+    size_t dot = str_find_last(key, '.');
+
+    if (at == NULL)
+        return 0;
+    if (dot != SIZE_MAX)
+        key = (cg_str){key.ptr + dot + 1, key.len - dot - 1};
+    buf_clear(&self->room);
+    buf_add(&self->room, at->file);
+    buf_addf(&self->room, ":%llu:", (unsigned long long)at->byte_start);
+    buf_add(&self->room, key);
+    return self->room.failed ? 0 : intern_add(&self->places, buf_text(&self->room));
+}
+
+static bool add_tie(starving *self, uint32_t parameter, uint32_t finding)
+{
+    tie *fresh = vec_add(self->from->heap, &self->ties);
+
+    if (fresh == NULL)
+        return false;
+    *fresh = (tie){finding, self->first_tie[parameter]};
+    self->first_tie[parameter] = (uint32_t)(self->ties.count - 1);
+    return true;
+}
+
+static size_t rank_of(cg_str rule)
+{
+    size_t i = 0;
+
+    while (i < REASONS && !str_equal(rule, str_from(reasons[i])))
+        i++;
+    return i;
+}
+
+/* From the last to the first, the least telling first: a chain begins with the best. */
+static bool tie_findings(starving *self)
+{
+    const model_doc *doc = self->from->doc;
+    text_index ids = {0};
+    bool is_good = index_build(&ids, self->from->heap, &doc->parameters, sizeof(model_parameter),
+                               offsetof(model_parameter, id));
+
+    for (size_t rank = REASONS; is_good && rank-- > 0;) {
+        for (uint32_t i = (uint32_t)doc->findings.count; is_good && i-- > 0;) {
+            const model_finding *finding = MODEL_AT(doc->findings, model_finding, i);
+
+            if (rank_of(finding->rule) != rank)
+                continue;
+            for (size_t k = 0; is_good && k < finding->related.count; k++) {
+                size_t at = index_find(&ids, finding->related.at[k]);
+
+                if (at != INDEX_NONE)
+                    is_good = add_tie(self, (uint32_t)at, i);
+            }
+        }
+    }
+    index_free(&ids);
+    return is_good;
+}
+
+static bool index_places(starving *self)
+{
+    const model_doc *doc = self->from->doc;
+
+    for (uint32_t i = 0; i < doc->parameters.count; i++) {
+        sym place = self->first_tie[i] != NONE
+                        ? place_of(self, MODEL_AT(doc->parameters, model_parameter, i))
+                        : 0;
+
+        if (self->room.failed || (place != 0 && number_map_put(&self->by_place, place, i) == NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool tell_reason(starving *self, uint32_t number, uint8_t bond)
+{
+    const model_finding *finding = MODEL_AT(self->from->doc->findings, model_finding, number);
+    join_reason *fresh = vec_add(self->from->heap, &self->told);
+
+    if (fresh == NULL)
+        return false;
+    *fresh = (join_reason){.finding = finding->id,
+                           .code = finding->rule,
+                           .tie = bond,
+                           .operation = finding->operation,
+                           .condition = finding->condition,
+                           .confidence = finding->confidence,
+                           .function = finding->function,
+                           .location = finding->location,
+                           .alternative = finding->alternative,
+                           .help = finding->help,
+                           .message = finding->message};
+    return true;
+}
+
+/* The findings that name the parameter, else those that name what the same call makes elsewhere. */
+static bool find_reasons(starving *self, uint32_t parameter, sc_records *ret)
+{
+    const model_doc *doc = self->from->doc;
+    uint32_t at = self->first_tie[parameter];
+    uint8_t bond = JOIN_TIE_PARAMETER;
+    join_reason *copy;
+
+    self->told.count = 0;
+    if (at == NONE) {
+        sym place = place_of(self, MODEL_AT(doc->parameters, model_parameter, parameter));
+        uint32_t *other = place != 0 ? number_map_find(&self->by_place, place) : NULL;
+
+        if (self->room.failed)
+            return false;
+        at = other != NULL ? self->first_tie[*other] : NONE;
+        bond = JOIN_TIE_REGISTRATION;
+    }
+    for (; at != NONE; at = self->ties.at[at].next) {
+        if (!tell_reason(self, self->ties.at[at].finding, bond))
+            return false;
+    }
+    copy = arena_take(self->mem, (self->told.count + 1) * sizeof *copy);
+    if (copy == NULL)
+        return false;
+    if (self->told.count > 0)
+        memcpy(copy, self->told.at, self->told.count * sizeof *copy);
+    *ret = (sc_records){copy, self->told.count};
+    return true;
+}
+
+/* --- rows --- */
+
+static join_states *states_of(starving *self, const learner *of)
+{
+    join_states *ret = arena_take(self->mem, sizeof *ret);
+
+    if (ret != NULL)
+        *ret =
+            (join_states){of->states[GRADIENT_STATE_PRESENT], of->states[GRADIENT_STATE_MISSING],
+                          of->states[GRADIENT_STATE_ZERO], of->states[GRADIENT_STATE_NON_FINITE]};
+    return ret;
+}
+
+static void describe(const starving *self, uint32_t item, join_starved *ret)
+{
+    const declared *crate = self->crate;
+    join_item what = join_item_of(crate, item);
+    uint32_t module = crate->parent_of[item];
+
+    ret->id = what.id;
+    ret->template_key = what.name;
+    ret->component = what.component;
+    ret->location = what.location;
+    ret->module_type = MODEL_AT(self->from->doc->parameters, model_parameter,
+                                declared_place(crate, JOIN_ITEM_PARAMETER, item))
+                           ->kind;
+    if (module != NONE && crate->layer_of[declared_place(crate, JOIN_ITEM_PARAMETER, item)] == NONE)
+        ret->module_type = MODEL_AT(self->from->doc->modules, model_module, module)->type_name;
+}
+
+static bool add_row(starving *self, const learner *of)
+{
+    join_starved *fresh = vec_add(self->from->heap, &self->rows);
+    uint32_t item = of->is_doubtful ? NONE : of->item;
+
+    if (fresh == NULL)
+        return false;
+    *fresh = (join_starved){.key = intern_text_of(&self->from->texts, of->key),
+                            .root = intern_text_of(&self->from->texts, of->root),
+                            .states = states_of(self, of),
+                            .is_learning = of->states[GRADIENT_STATE_PRESENT] > 0,
+                            .worth = of->worth,
+                            .runs = {of->runs, of->run_count}};
+    fresh->module = join_item_layer(fresh->key);
+    if (item != NONE)
+        describe(self, item, fresh);
+    return fresh->states != NULL &&
+           (item == NONE ||
+            find_reasons(self, declared_place(self->crate, JOIN_ITEM_PARAMETER, item),
+                         &fresh->explained_by));
+}
+
+static bool is_starving(const learner *of)
+{
+    return of->states[GRADIENT_STATE_MISSING] > 0 || of->states[GRADIENT_STATE_ZERO] > 0;
+}
+
+static bool add_rows(starving *self, join_learning *learning)
+{
+    for (size_t i = 0; i < self->learners.count; i++) {
+        const learner *of = &self->learners.at[i];
+        bool is_learning = of->states[GRADIENT_STATE_PRESENT] > 0;
+
+        if (!is_learning && !is_starving(of) && of->states[GRADIENT_STATE_NON_FINITE] == 0)
+            continue;
+        learning->observed++;
+        learning->learned += is_learning ? 1 : 0;
+        learning->non_finite += of->states[GRADIENT_STATE_NON_FINITE] > 0 ? 1 : 0;
+        if (!is_starving(of))
+            continue;
+        if (!add_row(self, of))
+            return false;
+        learning->never_learned += is_learning ? 0 : 1;
+        if (!is_learning && self->rows.at[self->rows.count - 1].explained_by.count > 0)
+            learning->explained++;
+    }
+    return true;
+}
+
+static bool starved_before(const void *context, uint32_t a, uint32_t b)
+{
+    const join_starved *rows = context;
+    int order = str_compare(rows[a].root, rows[b].root);
+
+    order = order != 0 ? order : str_compare(rows[a].module, rows[b].module);
+    order = order != 0 ? order : str_compare(rows[a].key, rows[b].key);
+    return order < 0;
+}
+
+static bool split(starving *self, join_gradients *ret)
+{
+    size_t count = self->rows.count;
+    uint32_t *order = arena_take(self->mem, (count + 1) * sizeof *order);
+    uint32_t *room = arena_take(self->mem, (count + 1) * sizeof *room);
+    join_starved *with = arena_take(self->mem, (count + 1) * sizeof *with);
+    join_starved *without = arena_take(self->mem, (count + 1) * sizeof *without);
+    size_t with_count = 0;
+    size_t without_count = 0;
+
+    if (order == NULL || room == NULL || with == NULL || without == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    sort_with(order, room, count, starved_before, self->rows.at);
+    for (size_t i = 0; i < count; i++) {
+        const join_starved *row = &self->rows.at[order[i]];
+
+        if (row->explained_by.count > 0)
+            with[with_count++] = *row;
+        else
+            without[without_count++] = *row;
+    }
+    ret->explained = (sc_records){with, with_count};
+    ret->unexplained = (sc_records){without, without_count};
+    return true;
+}
+
+cg_code join_gradients_find(const join *from, arena *mem, join_gradients *ret, cg_err *reterr)
+{
+    starving work = {.from = from, .crate = &from->crate, .mem = mem};
+    size_t room = (from->doc->parameters.count + 1) * sizeof *work.first_tie;
+    bool is_good;
+
+    memset(ret, 0, sizeof *ret);
+    buf_init(&work.room, from->heap, SIZE_MAX / 2);
+    number_map_init(&work.by_place, from->heap);
+    if (!intern_init(&work.places, from->heap, from->texts.seed))
+        return err_nomem(reterr);
+    work.first_tie = arena_take(mem, room);
+    is_good = work.first_tie != NULL;
+    if (is_good)
+        memset(work.first_tie, 0xff, room);
+    is_good = is_good && gather(&work) && tie_findings(&work) && index_places(&work) &&
+              add_rows(&work, &ret->learning) && split(&work, ret);
+    vec_free(from->heap, &work.learners);
+    vec_free(from->heap, &work.ties);
+    vec_free(from->heap, &work.rows);
+    vec_free(from->heap, &work.told);
+    number_map_free(&work.by_place);
+    intern_free(&work.places);
+    buf_free(&work.room);
+    return is_good ? CG_OK : err_nomem(reterr);
+}
