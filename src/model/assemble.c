@@ -5,6 +5,13 @@
 #include "model/place.h"
 #include "model/rules.h"
 
+/* A call that makes a component, and the instance that is listed for it. */
+typedef struct site {
+    const extract_component *component;
+    const extract_instance *instance;
+    uint8_t rank; /* who made it: some component, one of the same file, the function itself */
+} site;
+
 typedef struct assembler {
     const extraction *from;
     const function_facts *functions;
@@ -15,7 +22,8 @@ typedef struct assembler {
     cg_str *ids;            /* of components, in order */
     cg_str **instances;     /* module ids, by component and instance */
     uint32_t *component_of; /* by item: index + 1 of the component of that struct or enum */
-    VEC(model_place) sites; /* assembly calls that are listed already */
+    VEC(site) sites;
+    number_map site_of; /* by place */
     cg_err *reterr;
 } assembler;
 
@@ -319,16 +327,6 @@ static cg_code add_edges(assembler *self, size_t at)
     return CG_OK;
 }
 
-static bool is_site_known(const assembler *self, model_place place)
-{
-    for (size_t i = 0; i < self->sites.count; i++) {
-        if (self->sites.at[i].file == place.file && self->sites.at[i].start == place.start &&
-            self->sites.at[i].end == place.end)
-            return true;
-    }
-    return false;
-}
-
 /* What an instance's prefix adds to that of the one around it, part by part. */
 static cg_code chain_of(assembler *self, cg_str outer, cg_str inner, sc_strs *ret)
 {
@@ -355,46 +353,102 @@ static cg_code chain_of(assembler *self, cg_str outer, cg_str inner, sc_strs *re
     return CG_OK;
 }
 
-static cg_code add_site(assembler *self, const extract_component *component,
-                        const extract_instance *instance)
+static bool is_place(model_place a, model_place b)
 {
-    const model_type type = *type_at(self->types, instance->type);
-    uint32_t built = type.kind == TYPE_ITEM ? self->component_of[type.item] : 0;
-    const function_fact *fact =
-        instance->place.function ? function_of(self->functions, instance->place.function) : NULL;
-    model_place *known;
+    return a.file == b.file && a.start == b.start && a.end == b.end;
+}
 
-    if (!built || !fact || is_site_known(self, instance->place))
-        return CG_OK;
-    const extract_component *child = &self->from->components.at[built - 1];
-    cg_str outer = component->instances.at[instance->parent].printed;
+/* The entry of that call; a new one when there is none. */
+static cg_code find_site(assembler *self, model_place place, site **ret)
+{
+    uint64_t key = number_map_key(place.file, place.start) * 31 + place.end;
+    uint32_t fresh = (uint32_t)self->sites.count;
 
-    known = vec_add(self->draft->heap, &self->sites);
-    if (!known)
-        return nomem(self);
-    *known = instance->place;
-    for (size_t i = 0; i < child->root_count; i++) {
-        model_assembly *site = draft_assembly(self->draft);
+    for (;; key++) {
+        uint32_t *at = number_map_put(&self->site_of, key ? key : ++key, fresh);
 
-        if (!site)
+        if (!at)
             return nomem(self);
-        site->function = fact->id;
-        site->function_name = fact->qualified;
-        site->component = self->ids[built - 1];
-        site->component_name = child->name;
-        site->builder_root = child->roots[i];
-        CG_TRY(chain_of(self, outer, instance->printed, &site->prefix_chain));
-        site->source = place_label(self->program, instance->place, self->mem);
-        site->location = place_location(self->program, instance->place, self->draft);
-        if (!site->source.ptr || !site->location ||
-            !id_assembly(self->mem, site->function, site->component, site->builder_root,
-                         site->prefix_chain, &site->id) ||
-            !draft_evidence(self->draft, &site->evidence, MODEL_EVIDENCE_KIND_SOURCE,
-                            confidence_of(instance->condition), site->source,
+        if (*at == fresh) {
+            *ret = vec_add(self->draft->heap, &self->sites);
+            if (!*ret)
+                return nomem(self);
+            **ret = (site){0};
+            return CG_OK;
+        }
+        *ret = &self->sites.at[*at];
+        if (is_place((*ret)->instance->place, place))
+            return CG_OK;
+    }
+}
+
+/* One instance is listed for each call: what the function that holds it makes, if it can be. */
+static cg_code meet_instance(assembler *self, const extract_component *component,
+                             const extract_instance *instance)
+{
+    const model_type *type = type_at(self->types, instance->type);
+    item_ref holder = instance->place.function, maker = component->constructor;
+    uint8_t rank =
+        maker == holder ? 2 : self->program->items.at[maker].file == instance->place.file;
+    site *known = NULL;
+
+    if (instance->parent == UINT32_MAX || type->kind != TYPE_ITEM ||
+        !self->component_of[type->item] || !holder || !function_of(self->functions, holder))
+        return CG_OK;
+    CG_TRY(find_site(self, instance->place, &known));
+    if (!known->instance || known->rank < rank)
+        *known = (site){component, instance, rank};
+    return CG_OK;
+}
+
+static cg_code add_site(assembler *self, const site *from)
+{
+    const extract_instance *instance = from->instance;
+    uint32_t built = self->component_of[type_at(self->types, instance->type)->item];
+    const function_fact *fact = function_of(self->functions, instance->place.function);
+    const extract_component *child = &self->from->components.at[built - 1];
+    cg_str outer = from->component->instances.at[instance->parent].printed;
+
+    for (size_t i = 0; i < child->root_count; i++) {
+        model_assembly *record = draft_assembly(self->draft);
+
+        if (!record)
+            return nomem(self);
+        record->function = fact->id;
+        record->function_name = fact->qualified;
+        record->component = self->ids[built - 1];
+        record->component_name = child->name;
+        record->builder_root = child->roots[i];
+        CG_TRY(chain_of(self, outer, instance->printed, &record->prefix_chain));
+        record->source = place_label(self->program, instance->place, self->mem);
+        record->location = place_location(self->program, instance->place, self->draft);
+        if (!record->source.ptr || !record->location ||
+            !id_assembly(self->mem, record->function, record->component, record->builder_root,
+                         record->prefix_chain, &record->id) ||
+            !draft_evidence(self->draft, &record->evidence, MODEL_EVIDENCE_KIND_SOURCE,
+                            confidence_of(instance->condition), record->source,
                             CG_LIT("the constructor is called here")))
             return nomem(self);
     }
     return CG_OK;
+}
+
+static cg_code add_sites(assembler *self)
+{
+    cg_code code = CG_OK;
+
+    number_map_init(&self->site_of, self->draft->heap);
+    for (size_t i = 0; code == CG_OK && i < self->from->components.count; i++) {
+        const extract_component *component = &self->from->components.at[i];
+
+        for (size_t j = 1; code == CG_OK && j < component->instances.count; j++)
+            code = meet_instance(self, component, &component->instances.at[j]);
+    }
+    for (size_t i = 0; code == CG_OK && i < self->sites.count; i++)
+        code = add_site(self, &self->sites.at[i]);
+    number_map_free(&self->site_of);
+    vec_free(self->draft->heap, &self->sites);
+    return code;
 }
 
 cg_code assemble_structure(const extraction *from, const function_facts *functions,
@@ -431,16 +485,7 @@ cg_code assemble_structure(const extraction *from, const function_facts *functio
         code = add_component(&self, i);
     for (size_t i = 0; code == CG_OK && i < count; i++)
         code = add_edges(&self, i);
-    for (size_t i = 0; code == CG_OK && i < count; i++) {
-        const extract_component *component = &from->components.at[i];
-
-        for (size_t j = 1; code == CG_OK && j < component->instances.count; j++) {
-            if (component->instances.at[j].parent != UINT32_MAX)
-                code = add_site(&self, component, &component->instances.at[j]);
-        }
-    }
-    vec_free(draft->heap, &self.sites);
-    return code;
+    return code == CG_OK ? add_sites(&self) : code;
 }
 
 /* --- what loading came across --- */

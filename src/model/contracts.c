@@ -4,7 +4,7 @@
 #include "model/place.h"
 #include "model/walk.h"
 
-enum progress { NOT_YET, DONE };
+enum run_rank { RANK_NONE, RANK_OTHER_FILE, RANK_OWN_FILE };
 
 bool contracts_init(contracts *self, program *code_of, const function_facts *functions,
                     model_draft *draft, tensor_rows *rows)
@@ -15,18 +15,14 @@ bool contracts_init(contracts *self, program *code_of, const function_facts *fun
                         .draft = draft,
                         .rows = rows};
     arena_init(&self->work, draft->heap);
-    self->done = heap_resize(draft->heap, NULL, 0, functions->all.count + 1);
-    if (!self->done)
-        return false;
-    memset(self->done, NOT_YET, functions->all.count + 1);
-    return true;
+    self->found = arena_zero(&draft->mem, (functions->all.count + 1) * sizeof *self->found);
+    return self->found != NULL;
 }
 
 void contracts_free(contracts *self)
 {
     if (!self->heap)
         return;
-    heap_resize(self->heap, self->done, self->done ? self->functions->all.count + 1 : 0, 0);
     arena_free(&self->work);
     *self = (contracts){0};
 }
@@ -265,15 +261,14 @@ static cg_code add_results(writer *self)
 
 /* --- rows --- */
 
-static cg_code write_local(writer *self, const local *from)
+static cg_code write_local(writer *self, const local *from, model_tensor *record)
 {
     model_draft *draft = self->out->draft;
-    model_tensor *record = draft_tensor(draft);
     model_function *function = self->fact->record;
     cg_str source = {0};
 
-    if (!record || !id_make(&draft->mem, MODEL_ID_KIND_TENSOR, ID_PARTS(self->fact->id, from->name),
-                            &record->id))
+    if (!id_make(&draft->mem, MODEL_ID_KIND_TENSOR, ID_PARTS(self->fact->id, from->name),
+                 &record->id))
         return nomem(self);
     if (from->node) {
         if (!tensor_rows_fill(self->out->rows, self->run->graph, from->node, record, &source))
@@ -301,17 +296,24 @@ static cg_code write_local(writer *self, const local *from)
     record->name = from->name;
     record->role = from->role;
     record->owner_function = self->fact->id;
-    if (function->execution_phases.count)
-        return CG_OK;
-    if (from->role == MODEL_TENSOR_ROLE_INPUT)
-        return draft_text(draft, &function->tensor_inputs, record->id) ? CG_OK : nomem(self);
-    if (from->role == MODEL_TENSOR_ROLE_OUTPUT)
-        return draft_text(draft, &function->tensor_outputs, record->id) ? CG_OK : nomem(self);
+    return CG_OK;
+}
+
+static cg_code write_locals(writer *self, contract_rows *ret)
+{
+    size_t count = self->locals.count;
+
+    ret->count = 0;
+    ret->at = arena_zero(&self->out->draft->mem, (count + 1) * sizeof *ret->at);
+    if (!ret->at)
+        return nomem(self);
+    for (; ret->count < count; ret->count++)
+        CG_TRY(write_local(self, &self->locals.at[ret->count], &ret->at[ret->count]));
     return CG_OK;
 }
 
 static cg_code describe(contracts *out, const entry_run *run, const function_fact *fact,
-                        cg_err *reterr)
+                        contract_rows *ret, cg_err *reterr)
 {
     writer self = {
         .out = out,
@@ -334,11 +336,16 @@ static cg_code describe(contracts *out, const entry_run *run, const function_fac
     }
     if (code == CG_OK)
         code = add_results(&self);
-    for (size_t i = 0; code == CG_OK && i < self.locals.count; i++)
-        code = write_local(&self, &self.locals.at[i]);
+    if (code == CG_OK)
+        code = write_locals(&self, ret);
     number_map_free(&self.nodes);
     vec_free(out->heap, &self.locals);
     return code;
+}
+
+static file_ref file_of(const contracts *self, item_ref function)
+{
+    return self->program->items.at[function].file;
 }
 
 cg_code contracts_read(void *context, const entry_run *run, cg_err *reterr)
@@ -354,12 +361,37 @@ cg_code contracts_read(void *context, const entry_run *run, cg_err *reterr)
         last = function;
         if (!fact || (fact->is_entrypoint && fact != run->function))
             continue;
-        uint8_t *done = &self->done[fact - self->functions->all.at];
+        contract_rows *found = &self->found[fact - self->functions->all.at];
+        uint8_t rank = file_of(self, function) == file_of(self, run->function->item)
+                           ? RANK_OWN_FILE
+                           : RANK_OTHER_FILE;
 
-        if (*done)
+        if (found->rank >= rank)
             continue;
-        *done = DONE;
-        CG_TRY(describe(self, run, fact, reterr));
+        found->rank = rank;
+        CG_TRY(describe(self, run, fact, found, reterr));
+    }
+    return CG_OK;
+}
+
+static cg_code add_rows(contracts *self, const function_fact *fact, const contract_rows *from,
+                        cg_err *reterr)
+{
+    model_function *function = fact->record;
+    model_draft *draft = self->draft;
+
+    for (size_t i = 0; i < from->count; i++) {
+        model_tensor *record = draft_tensor(draft);
+        sc_strs *list = from->at[i].role == MODEL_TENSOR_ROLE_INPUT    ? &function->tensor_inputs
+                        : from->at[i].role == MODEL_TENSOR_ROLE_OUTPUT ? &function->tensor_outputs
+                                                                       : NULL;
+
+        if (!record)
+            return err_nomem(reterr);
+        *record = from->at[i];
+        /* What an entry takes and gives is known from its run. */
+        if (list && !function->execution_phases.count && !draft_text(draft, list, record->id))
+            return err_nomem(reterr);
     }
     return CG_OK;
 }
@@ -369,8 +401,9 @@ cg_code contracts_rest(contracts *self, cg_err *reterr)
     for (size_t i = 0; i < self->functions->all.count; i++) {
         const function_fact *fact = &self->functions->all.at[i];
 
-        if (fact->has_tensor && !self->done[i] && !walk_is_test(self->program, fact->item))
-            CG_TRY(describe(self, NULL, fact, reterr));
+        if (fact->has_tensor && !self->found[i].rank && !walk_is_test(self->program, fact->item))
+            CG_TRY(describe(self, NULL, fact, &self->found[i], reterr));
+        CG_TRY(add_rows(self, fact, &self->found[i], reterr));
     }
     return CG_OK;
 }

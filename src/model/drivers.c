@@ -596,7 +596,7 @@ static cg_code drive(finder *self, const function_fact *fact)
     *self->driver = (driver){.function = fact->item};
     number_map_free(&self->map_of);
     number_map_init(&self->map_of, self->out->heap);
-    eval_begin(self->eval);
+    eval_begin(self->eval, item.file);
     trail_reset(track);
     uint32_t own =
         trail_add_instance(track, &(trail_instance){.constructor = fact->item, .place = place});

@@ -1,12 +1,17 @@
 #include "model/entry.h"
 
+#include "model/flow_build.h"
 #include "model/value_kinds.h"
 #include "model/walk.h"
 
 #define ARGUMENTS_MOST 64u
 #define VISITS_MOST    20000u /* of values inside of one result */
-/* Steps of evaluation: of all entries, by size of the code; of one, at most and at least. */
-#define STEPS_OF_CRATE 2000000u
+/*
+ * Steps of evaluation: of all entries of a file and of a crate, by size of the code; of one, at
+ * most and at least. Those of a crate end a crate that is made to be slow.
+ */
+#define STEPS_OF_FILE  1600000u
+#define STEPS_OF_CRATE 8000000u
 #define STEPS_PER_BYTE 8u
 #define STEPS_MOST     200000u
 #define STEPS_LEAST    2000u
@@ -243,6 +248,30 @@ static size_t count_parameters(const entries *self, item_ref function)
     return count;
 }
 
+static uint64_t *spent_of(entries *self, file_ref file)
+{
+    while (self->spent.count <= file) {
+        uint64_t *slot = vec_add(self->heap, &self->spent);
+
+        if (!slot)
+            return NULL;
+        *slot = 0;
+    }
+    return &self->spent.at[file];
+}
+
+/* What a function of the file may cost. */
+static uint64_t steps_for(const entries *self, file_ref file, uint64_t spent)
+{
+    const program_file *of = self->eval->program->files.at[file];
+    uint64_t whole = STEPS_OF_FILE + STEPS_PER_BYTE * (of ? of->source.text.len : 0);
+    uint64_t share = (spent < whole ? whole - spent : 0) / 8;
+
+    share = share > STEPS_MOST ? STEPS_MOST : share;
+    share = share < self->steps_left ? share : self->steps_left;
+    return share < STEPS_LEAST ? STEPS_LEAST : share;
+}
+
 /* `given` is argument number `slot`; all others are what their types say. */
 static cg_code call_item(entries *self, item_ref function, val given, size_t slot, val *ret)
 {
@@ -250,14 +279,15 @@ static cg_code call_item(entries *self, item_ref function, val given, size_t slo
     const program_item item = code_of->items.at[function];
     const ast_node *node = ast_at(program_tree(code_of, item.file), item.node);
     model_place place = {item.file, node->start, node->end, function};
-    uint64_t left = self->steps_left / 8;
-    uint64_t most = left > STEPS_MOST ? STEPS_MOST : left < STEPS_LEAST ? STEPS_LEAST : left;
+    uint64_t *spent = spent_of(self, item.file);
     type_bindings bindings = {0};
     cg_code code;
     val args[ARGUMENTS_MOST] = {0};
     size_t count = count_parameters(self, function);
 
-    (void)eval_again(self->eval, most);
+    if (!spent)
+        return nomem(self);
+    (void)eval_again(self->eval, steps_for(self, item.file, *spent));
     if (item.owner && code_of->items.at[item.owner].kind == ITEM_IMPL)
         CG_TRY(type_of_item(self->eval->types, item.owner, &bindings.self_type, self->reterr));
     if (slot < count)
@@ -273,6 +303,7 @@ static cg_code call_item(entries *self, item_ref function, val given, size_t slo
     code = eval_call(self->eval, function, &bindings, args, count, place, ret);
     uint64_t done = eval_again(self->eval, STEPS_LEAST);
 
+    *spent += done;
     self->steps_left -= done < self->steps_left ? done : self->steps_left;
     return code;
 }
@@ -328,15 +359,23 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
     return CG_OK;
 }
 
+/* What the constructor made is for each function as it was: what one learns of it is not kept. */
 static cg_code run_all_of(entries *self, item_ref type, const extract_component *component,
                           size_t component_index, val receiver)
 {
+    arena_place place = arena_mark(&self->mem);
+    flow_kept kept;
     cg_code code = CG_OK;
 
+    if (!flow_keep(self->eval->flow, &self->mem, &kept))
+        return nomem(self);
     for (uint32_t i = self->first[type]; code == CG_OK && i; i = self->next[i - 1]) {
-        if (!self->is_done[i - 1])
-            code = run_entry(self, i - 1, component, component_index, receiver);
+        if (self->is_done[i - 1])
+            continue;
+        code = run_entry(self, i - 1, component, component_index, receiver);
+        flow_restore(self->eval->flow, &kept);
     }
+    arena_reset(&self->mem, place);
     return code;
 }
 
@@ -401,7 +440,7 @@ static cg_code run_type(entries *self, item_ref type)
         return CG_OK;
     flow_reset(self->eval->flow, mark);
     trail_reset(self->eval->trail);
-    eval_begin(self->eval);
+    eval_begin(self->eval, self->eval->program->items.at[type].file);
     if (type)
         CG_TRY(maker_of(self, type, &maker));
     if (maker) {
@@ -550,6 +589,7 @@ void entries_end(entries *self)
         return;
     flow_free(self->eval->flow);
     self->eval->flow = NULL;
+    vec_free(self->heap, &self->spent);
     arena_free(&self->mem);
     *self = (entries){0};
 }

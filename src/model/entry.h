@@ -60,6 +60,7 @@ typedef struct entries {
     uint32_t *next;  /* by function fact: 1 + the next one of the type */
     size_t item_count;
     flow_mark empty;
+    VEC(uint64_t) spent; /* steps, by file of the function */
     uint64_t steps_left; /* of all entries together */
     cg_err *reterr;
 } entries;

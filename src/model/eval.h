@@ -7,14 +7,16 @@
  * repetition with a symbolic index. Everything observed on the way (parameters asked for, modules
  * built, tensor operations, what could not be followed) is reported to a recorder, model/trail.
  *
- * The depth of calls and nesting and the number of steps are bounded, and all evaluations of a
- * crate share a budget that grows with its code: a crate takes time linear in its size. What was
- * cut off is reported, never silently. One thread at a time.
+ * The depth of calls and nesting and the number of steps are bounded. The evaluations of what one
+ * file declares share a budget that grows with the file, so that what is found does not depend on
+ * what else is in the crate; all together have one that only a crate made to be slow uses up: a
+ * crate takes time linear in its size. What was cut off is reported, never silently. One thread at
+ * a time.
  *
  *   eval *self;
  *   CG_TRY(eval_new(&program, types, &exprs, &self, reterr));
  *   self->catalogue = &versions;                 self->reterr = reterr;
- *   eval_begin(self);
+ *   eval_begin(self, file);
  *   trail_reset(self->trail);
  *   CG_TRY(eval_call(self, constructor, NULL, args, count, place, &result));
  *   ... self->trail, result ...
@@ -33,7 +35,7 @@ typedef struct eval_limits {
     uint32_t call_depth; /* 48 */
     uint32_t nesting;    /* of expressions, per evaluation: 1500 */
     uint64_t steps;      /* nodes visited per evaluation: 500 000 */
-    uint64_t least;      /* what an evaluation gets when the crate's budget is used up: 2 000 */
+    uint64_t least;      /* what an evaluation gets when a budget is used up: 2 000 */
     uint32_t unroll;     /* longest list a loop is unrolled for: 64 */
 } eval_limits;
 
@@ -73,13 +75,14 @@ cg_code eval_new(program *program, types *types, expr_pool *exprs, eval **ret,
 void eval_free(eval *self);
 
 /*
- * A fresh evaluation: forget the variables, start a new budget. The trail goes on; constants stay,
- * unless their values were forgotten (values_forget).
+ * A fresh evaluation of what `owner` declares (0: of no file): forget the variables and constants,
+ * start a new budget. The trail goes on.
  */
-void eval_begin(eval *self);
+void eval_begin(eval *self, file_ref owner);
 /*
- * The same for calling what an evaluation made: variables that closures saw stay, and the steps
- * are not the crate's but `most`. Gives how many steps were done since the last begin.
+ * The same for calling what an evaluation made: variables that closures saw stay, so do constants
+ * unless their values were forgotten (values_forget), and the steps are not the file's but `most`.
+ * Gives how many steps were done since the last begin.
  */
 uint64_t eval_again(eval *self, uint64_t most);
 

@@ -689,9 +689,16 @@ static void side_end(eval *self, item_ref function, uint64_t begun)
 
     if (!begun)
         return;
-    if (state->steps > state->side_most && function < state->functions.count &&
-        state->functions.at[function])
-        state->functions.at[function]->is_heavy = true;
+    function_fact *fact = function < state->functions.count ? state->functions.at[function] : NULL;
+
+    if (state->steps > state->side_most && fact && !fact->is_heavy) {
+        function_fact **slot = vec_add(self->program->heap, &state->heavy);
+
+        /* Without memory it is only slower. */
+        fact->is_heavy = slot != NULL;
+        if (slot)
+            *slot = fact;
+    }
     state->side_spent += state->steps + 1 - begun;
     state->side_most = 0;
 }

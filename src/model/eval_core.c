@@ -1,8 +1,12 @@
 #include "model/eval_state.h"
 #include "model/flow_build.h"
 
-/* Steps for all evaluations of a crate: some, and so many for each byte of its source. */
-#define STEPS_OF_CRATE 8000000u
+/*
+ * Steps for all evaluations of what one file declares, and of a crate: some, and so many for each
+ * byte of the source. Those of a crate end a crate that is made to be slow.
+ */
+#define STEPS_OF_FILE  4000000u
+#define STEPS_OF_CRATE 16000000u
 #define STEPS_PER_BYTE 8u
 
 static const char *const WORD_TEXTS[WORD_COUNT] = {
@@ -49,7 +53,7 @@ cg_code eval_new(program *over, types *all_types, expr_pool *exprs, eval **ret, 
     }
     *none = (node_fact){0};
     self->values->program = over;
-    eval_begin(self);
+    eval_begin(self, 0);
     *ret = self;
     return CG_OK;
 }
@@ -79,6 +83,9 @@ void eval_free(eval *self)
     vec_free(from, &state->functions);
     vec_free(from, &state->constants);
     vec_free(from, &state->examples);
+    vec_free(from, &state->made);
+    vec_free(from, &state->heavy);
+    vec_free(from, &state->spent_for);
     vec_free(from, &state->journal);
     vec_free(from, &state->pendings);
     vec_free(from, &state->spine);
@@ -88,11 +95,32 @@ void eval_free(eval *self)
     heap_resize(from, self, sizeof *self, 0);
 }
 
-/* An evaluation gets a part of what is left for the crate, so that something is left for others. */
+static uint64_t *spent_of(eval *self, file_ref file)
+{
+    eval_state *state = self->state;
+
+    while (state->spent_for.count <= file) {
+        uint64_t *slot = vec_add(self->program->heap, &state->spent_for);
+
+        if (!slot)
+            return NULL;
+        *slot = 0;
+    }
+    return &state->spent_for.at[file];
+}
+
+static uint64_t left_of(uint64_t whole, uint64_t spent)
+{
+    return spent < whole ? whole - spent : 0;
+}
+
+/* An evaluation gets a part of what is left for its file, so that something is left for others. */
 static uint64_t share_of(eval *self)
 {
     eval_state *state = self->state;
-    uint64_t whole, left, share;
+    const uint64_t *spent = spent_of(self, state->owner);
+    const program_file *owner = state->owner ? self->program->files.at[state->owner] : NULL;
+    uint64_t bytes = owner ? owner->source.text.len : 0, whole, left, share;
 
     for (; state->counted_files < self->program->files.count; state->counted_files++) {
         const program_file *file = self->program->files.at[state->counted_files];
@@ -102,28 +130,60 @@ static uint64_t share_of(eval *self)
     whole = STEPS_OF_CRATE + STEPS_PER_BYTE * state->code_size;
     if (self->program->part)
         whole += STEPS_PER_BYTE * self->program->part->left_bytes;
-    left = state->spent < whole ? whole - state->spent : 0;
-    share = left / 8;
+    left = left_of(whole, state->spent);
+    share = left_of(STEPS_OF_FILE + STEPS_PER_BYTE * bytes, spent ? *spent : 0) / 8;
+    share = share < left ? share : left;
     return share > self->limits.least ? share : self->limits.least;
 }
 
-/* Values may have been forgotten since. */
-static void drop_forgotten(eval *self)
+cg_code eval_made(eval *self, item_ref item)
+{
+    item_ref *slot = vec_add(self->program->heap, &self->state->made);
+
+    if (!slot)
+        return err_nomem(self->reterr);
+    *slot = item;
+    return CG_OK;
+}
+
+static bool is_forgotten(const eval *self, item_ref item, uint32_t count)
+{
+    const eval_state *state = self->state;
+    const example_list *list = item < state->examples.count ? state->examples.at[item] : NULL;
+
+    if (count == 0 || (item < state->constants.count && state->constants.at[item] >= count))
+        return true;
+    for (size_t i = 0; list && i < list->count; i++) {
+        if (list->at[i] >= count)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Constants and examples whose values are not among the first `count`. They are evaluated again for
+ * everybody who asks: what they cost must not depend on who asked first.
+ */
+static void drop_forgotten(eval *self, uint32_t count)
 {
     eval_state *state = self->state;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < state->constants.count; i++) {
-        if (state->constants.at[i] >= self->values->count)
-            state->constants.at[i] = 0;
-    }
-    for (size_t i = 0; i < state->examples.count; i++) {
-        const example_list *list = state->examples.at[i];
+    for (size_t i = 0; i < state->made.count; i++) {
+        item_ref item = state->made.at[i];
 
-        for (size_t j = 0; list && j < list->count; j++) {
-            if (list->at[j] >= self->values->count)
-                state->examples.at[i] = NULL;
+        if (!is_forgotten(self, item, count)) {
+            state->made.at[kept++] = item;
+            continue;
         }
+        if (item < state->constants.count)
+            state->constants.at[item] = 0;
+        if (item < state->examples.count && state->examples.at[item])
+            state->examples.at[item]->is_done = false;
     }
+    state->made.count = kept;
+    while (state->heavy.count > 0)
+        state->heavy.at[--state->heavy.count]->is_heavy = false;
 }
 
 static void restart(eval *self)
@@ -147,10 +207,22 @@ static void restart(eval *self)
     self->updated_receiver = 0;
     self->wanted = 0;
     self->trail->outside = (model_place){0};
-    drop_forgotten(self);
+    state->work = self->values->work;
 }
 
-void eval_begin(eval *self)
+/* What was done goes to the account of whom it was done for. */
+static void account(eval *self)
+{
+    eval_state *state = self->state;
+    uint64_t *spent = state->is_again ? NULL : spent_of(self, state->owner);
+
+    if (!state->is_again)
+        state->spent += state->steps;
+    if (spent)
+        *spent += state->steps;
+}
+
+void eval_begin(eval *self, file_ref owner)
 {
     eval_state *state = self->state;
 
@@ -158,11 +230,12 @@ void eval_begin(eval *self)
     arena_init(&state->mem, self->program->heap);
     state->cells = 0;
     state->stamp = 0;
-    if (!state->is_again)
-        state->spent += state->steps;
+    account(self);
     state->is_again = false;
+    state->owner = owner;
     state->share = share_of(self);
     self->values->first = self->values->count;
+    drop_forgotten(self, 0);
     restart(self);
 }
 
@@ -171,10 +244,10 @@ uint64_t eval_again(eval *self, uint64_t most)
     eval_state *state = self->state;
     uint64_t done = state->steps;
 
-    if (!state->is_again)
-        state->spent += done;
+    account(self);
     state->is_again = true;
     state->share = most;
+    drop_forgotten(self, self->values->count);
     restart(self);
     return done;
 }

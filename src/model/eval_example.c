@@ -46,6 +46,7 @@ static cg_code try_function(eval *self, item_ref function, type_ref type, exampl
     trail_mark mark = trail_position(track);
     size_t roots = track->roots.count;
     frame *caller = self->state->frame;
+    bool is_building = self->state->is_building;
     const function_fact *fact;
     type_bindings bindings = {.self_type = type};
     val made = 0;
@@ -56,6 +57,7 @@ static cg_code try_function(eval *self, item_ref function, type_ref type, exampl
     self->state->frame = NULL;
     CG_TRY(eval_call(self, function, &bindings, NULL, 0, (model_place){0}, &made));
     self->state->frame = caller;
+    self->state->is_building = is_building;
     trail_forget(track, mark);
     track->roots.count = roots;
     if (value_kind_of(self->values, made) == VALUE_STRUCT &&
@@ -125,6 +127,11 @@ cg_code eval_with_examples(eval *self, val of, sym field, val found, val *ret)
             return err_nomem(self->reterr);
         list->at = (val *)(list + 1);
         state->examples.at[shape->item] = list;
+    }
+    if (!list->is_done) {
+        list->count = 0;
+        list->is_done = true;
+        CG_TRY(eval_made(self, shape->item));
         state->is_collecting = true;
         CG_TRY(collect(self, shape->item, at->type, list));
         state->is_collecting = false;

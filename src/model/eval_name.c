@@ -633,6 +633,7 @@ cg_code eval_constant(eval *self, item_ref constant, val *ret)
     }
     /* What refers to itself is not known. */
     state->constants.at[constant] = value_unknown(self->values, 0, name);
+    CG_TRY(eval_made(self, constant));
     state->frame = scope;
     if (type_node)
         CG_TRY(eval_type(self, type_node, &type));

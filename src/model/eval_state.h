@@ -106,13 +106,14 @@ typedef struct function_fact {
     size_t generic_count;
     ast_ref result;
     ast_ref body;
-    bool is_heavy; /* it used up the budget of side work once */
+    bool is_heavy; /* it used up the budget of side work once in this evaluation */
 } function_fact;
 
 /* Known values of a type: model/eval_example. */
 typedef struct example_list {
     val *at;
     size_t count;
+    bool is_done;
 } example_list;
 
 typedef struct node_table {
@@ -163,14 +164,16 @@ typedef struct eval_state {
     uint32_t nesting;
     uint32_t calls;
     uint64_t steps;
-    uint64_t work;       /* of the values, when it was counted last */
-    uint64_t share;      /* the most steps of this evaluation */
-    uint64_t side_most;  /* the same while side work is done, see eval_call.c; 0 none */
-    uint64_t side_spent; /* by all of it */
-    bool is_again;       /* between eval_again and the next eval_begin */
-    bool is_building;    /* the function that was called first was given a builder */
-    uint64_t spent;      /* by evaluations before this one */
-    uint64_t code_size;  /* of the files that were counted */
+    uint64_t work;           /* of the values, when it was counted last */
+    uint64_t share;          /* the most steps of this evaluation */
+    uint64_t side_most;      /* the same while side work is done, see eval_call.c; 0 none */
+    uint64_t side_spent;     /* by all of it */
+    bool is_again;           /* between eval_again and the next eval_begin */
+    bool is_building;        /* the function that was called first was given a builder */
+    uint64_t spent;          /* by evaluations before this one */
+    VEC(uint64_t) spent_for; /* by file: of these */
+    file_ref owner;          /* of this evaluation */
+    uint64_t code_size;      /* of the files that were counted */
     size_t counted_files;
     uint32_t fans; /* calls of any impl of a trait that are open */
     uint32_t cells;
@@ -187,9 +190,11 @@ typedef struct eval_state {
     VEC(node_table) nodes; /* by file */
     VEC(node_fact) facts;
     VEC(function_fact *) functions; /* by item */
-    VEC(val) constants;             /* by item */
-    VEC(example_list *) examples;   /* by item */
-    bool is_collecting;             /* examples are being made */
+    VEC(val) constants;             /* by item, as the next: of this evaluation */
+    VEC(example_list *) examples;
+    VEC(item_ref) made;         /* whose constants and examples these are */
+    VEC(function_fact *) heavy; /* of this evaluation */
+    bool is_collecting;         /* examples are being made */
 } eval_state;
 
 /* --- variables: eval.c --- */
@@ -200,6 +205,8 @@ cg_code cell_assign(eval *self, cell *to, val with);
 frame *frame_new(eval *self, const frame *like);
 /* The value behind a reference; else the value. */
 val eval_deref(eval *self, val which);
+/* The item's constant or examples are of this evaluation, and go with it. */
+cg_code eval_made(eval *self, item_ref item);
 /*
  * eval_ways, the first way having begun before: what was recorded since `from` (NULL: nothing) is
  * what it takes to get there. A match on a Result is an example: the call was tried, and either

@@ -6,11 +6,10 @@
 #include "model/items.h"
 #include "model/value_kinds.h"
 
-#define VALUES_KEPT 4096u
-#define KEPT_MOST   400000u /* instances and parameters of all components */
+#define KEPT_MOST 400000u /* instances and parameters of all components */
 
 /* How a function makes values of a type; the smaller, the more a constructor. */
-enum candidate_rank { RANK_NEW, RANK_LOAD, RANK_INHERENT, RANK_TRAIT, RANK_ELSEWHERE };
+enum candidate_rank { RANK_NEW, RANK_LOAD, RANK_INHERENT, RANK_TRAIT, RANK_BESIDE, RANK_ELSEWHERE };
 
 typedef struct candidate {
     item_ref type; /* 0: a function component */
@@ -217,7 +216,8 @@ static cg_code consider(extractor *self, item_ref function)
     if (is_item) {
         const model_type *own =
             bindings.self_type ? type_at(self->types, bindings.self_type) : NULL;
-        uint8_t rank = RANK_ELSEWHERE;
+        uint8_t rank =
+            item.file == self->program->items.at[result.item].file ? RANK_BESIDE : RANK_ELSEWHERE;
 
         if (own && own->kind == TYPE_ITEM && own->item == result.item && !shape.has_self) {
             const program_item *impl = &self->program->items.at[owner];
@@ -806,7 +806,7 @@ static cg_code build(extractor *self, item_ref constructor, bool is_first)
     val result = 0;
     type_ref type = 0;
 
-    eval_begin(self->eval);
+    eval_begin(self->eval, item.file);
     trail_reset(track);
     if (self->eval->flow)
         flow_reset(self->eval->flow, self->no_tensors);
@@ -861,7 +861,10 @@ static cg_code build_component(extractor *self, const candidate *all, size_t cou
     extract_component *component = vec_add(self->out->heap, &self->out->components);
     item_ref named = all->type ? all->type : all->function;
     const program_item item = self->program->items.at[named];
-    /* Functions elsewhere only stand in for constructors of its own. */
+    /*
+     * Other functions only stand in for constructors of its own; those of other files only where
+     * its file has none.
+     */
     size_t used = 1;
 
     if (!component)
@@ -878,7 +881,7 @@ static cg_code build_component(extractor *self, const candidate *all, size_t cou
         self->out->components.count--;
         return CG_OK;
     }
-    while (used < count && (all[used].rank < RANK_ELSEWHERE || all[0].rank == RANK_ELSEWHERE))
+    while (used < count && (all[used].rank < RANK_BESIDE || all[used].rank == all[0].rank))
         used++;
     self->component = component;
     self->roots.count = 0;
@@ -896,9 +899,7 @@ static cg_code build_component(extractor *self, const candidate *all, size_t cou
             CG_TRY(options->made(options->context, component, self->out->components.count - 1,
                                  self->reterr));
         component->result = 0;
-        /* Constants are worth keeping while they are cheap. */
-        if (self->eval->values->count - before.count > VALUES_KEPT)
-            values_forget(self->eval->values, before);
+        values_forget(self->eval->values, before);
     }
     return keep_roots(self);
 }

@@ -230,6 +230,12 @@ typedef struct flow_class_change {
     flow_class before;
 } flow_class_change;
 
+typedef struct flow_memo { /* what stood under a key of by_name or by_pair before */
+    uint64_t key;
+    uint32_t before;
+    bool is_pair;
+} flow_memo;
+
 typedef struct flow_host_read { /* numbers that left a tensor: `x.to_vec1()` */
     node_ref node;
     cg_str text;
@@ -246,12 +252,13 @@ typedef struct flow {
     VEC(flow_node) nodes; /* 0 unused */
     VEC(flow_edge) edges;
     VEC(flow_class) classes;        /* 0: nothing known */
-    VEC(flow_class_change) journal; /* what to undo when marks are reset */
+    VEC(flow_class_change) journal; /* what to undo when marks are reset, like the next */
+    VEC(flow_memo) memos;
     VEC(flow_requirement) requirements;
     VEC(flow_host_read) host_reads;
     VEC(uint32_t) uncovered; /* names (sym) of candle's calls no row has, once per call */
-    number_map by_name;      /* inputs and parameters */
-    number_map by_pair;      /* joins */
+    number_map by_name;      /* inputs and parameters; 0: none */
+    number_map by_pair;      /* joins; 0: none */
     number_map rows;         /* canonical path (sym) -> operation */
     uint32_t ways;           /* alternatives that are being walked, inside each other */
     bool is_widening;        /* joins are made for the next round of a loop */
@@ -262,7 +269,7 @@ bool flow_new(values *over, trail *of, heap *from, flow **ret);
 void flow_free(flow *self);
 
 typedef struct flow_mark {
-    uint32_t nodes, edges, classes, journal, requirements, uncovered, host_reads;
+    uint32_t nodes, edges, classes, journal, memos, requirements, uncovered, host_reads;
     arena_place place;
 } flow_mark;
 

@@ -58,6 +58,7 @@ void flow_free(flow *self)
     vec_free(from, &self->edges);
     vec_free(from, &self->classes);
     vec_free(from, &self->journal);
+    vec_free(from, &self->memos);
     vec_free(from, &self->requirements);
     vec_free(from, &self->uncovered);
     vec_free(from, &self->host_reads);
@@ -74,6 +75,7 @@ flow_mark flow_position(const flow *self)
                        .edges = (uint32_t)self->edges.count,
                        .classes = (uint32_t)self->classes.count,
                        .journal = (uint32_t)self->journal.count,
+                       .memos = (uint32_t)self->memos.count,
                        .requirements = (uint32_t)self->requirements.count,
                        .uncovered = (uint32_t)self->uncovered.count,
                        .host_reads = (uint32_t)self->host_reads.count,
@@ -87,6 +89,11 @@ void flow_reset(flow *self, flow_mark mark)
 
         self->classes.at[change.which] = change.before;
     }
+    while (self->memos.count > mark.memos) {
+        flow_memo last = self->memos.at[--self->memos.count];
+
+        *number_map_find(last.is_pair ? &self->by_pair : &self->by_name, last.key) = last.before;
+    }
     self->nodes.count = mark.nodes;
     self->edges.count = mark.edges;
     self->classes.count = mark.classes;
@@ -96,6 +103,25 @@ void flow_reset(flow *self, flow_mark mark)
     arena_reset(&self->mem, mark.place);
 }
 
+bool flow_keep(const flow *self, arena *mem, flow_kept *ret)
+{
+    flow_node *nodes = arena_take(mem, self->nodes.count * sizeof *nodes);
+    flow_edge *edges = arena_take(mem, self->edges.count * sizeof *edges);
+
+    if (nodes == NULL || edges == NULL)
+        return false;
+    memcpy(nodes, self->nodes.at, self->nodes.count * sizeof *nodes);
+    memcpy(edges, self->edges.at, self->edges.count * sizeof *edges);
+    *ret = (flow_kept){nodes, edges, self->nodes.count, self->edges.count};
+    return true;
+}
+
+void flow_restore(flow *self, const flow_kept *from)
+{
+    memcpy(self->nodes.at, from->nodes, from->node_count * sizeof *from->nodes);
+    memcpy(self->edges.at, from->edges, from->edge_count * sizeof *from->edges);
+}
+
 void flow_forget(flow *self, flow_mark mark)
 {
     for (size_t i = mark.nodes; i < self->nodes.count; i++) {
@@ -103,6 +129,22 @@ void flow_forget(flow *self, flow_mark mark)
             self->nodes.at[i].is_forgotten = true;
     }
     self->uncovered.count = mark.uncovered;
+}
+
+/*
+ * Remember a number under a key until the graph is reset to a mark before: what an evaluation finds
+ * must not depend on what another one has made.
+ */
+static bool memo(flow *self, number_map *map, uint64_t key, uint32_t number)
+{
+    flow_memo *kept = vec_add(self->heap, &self->memos);
+    uint32_t *slot = kept == NULL ? NULL : number_map_put(map, key, 0);
+
+    if (slot == NULL)
+        return out_of_memory(self);
+    *kept = (flow_memo){.key = key, .before = *slot, .is_pair = map == &self->by_pair};
+    *slot = number;
+    return true;
 }
 
 /* --- dtypes --- */
@@ -141,17 +183,18 @@ uint32_t flow_class_new(flow *self, enum flow_element element, sym source)
 uint32_t flow_class_named(flow *self, cg_str text)
 {
     sym source = intern_add(&self->program->names, text);
-    uint32_t *found =
-        source == 0 ? NULL
-                    : number_map_put(&self->by_name, number_map_key(source, CLASS_OF_TEXT), 0);
+    uint64_t key = number_map_key(source, CLASS_OF_TEXT);
+    const uint32_t *found = source == 0 ? NULL : number_map_find(&self->by_name, key);
+    uint32_t made;
 
-    if (found == NULL) {
+    if (source == 0) {
         out_of_memory(self);
         return 0;
     }
-    if (*found == 0 || *found >= self->classes.count || self->classes.at[*found].source != source)
-        *found = flow_class_new(self, ELEMENT_UNKNOWN, source);
-    return *found;
+    if (found != NULL && *found != 0)
+        return *found;
+    made = flow_class_new(self, ELEMENT_UNKNOWN, source);
+    return memo(self, &self->by_name, key, made) ? made : 0;
 }
 
 enum flow_element flow_class_element(const flow *self, uint32_t which, sym *ret_source)
@@ -275,17 +318,13 @@ flow_facts flow_no_facts(void)
 /* A node that has a name of its own: found again, made once per evaluation. */
 static node_ref named(flow *self, enum flow_kind kind, sym name)
 {
-    uint32_t *found = number_map_put(&self->by_name, number_map_key(name, (uint32_t)kind), 0);
+    uint64_t key = number_map_key(name, (uint32_t)kind);
+    const uint32_t *found = number_map_find(&self->by_name, key);
     flow_node shape = {.kind = (uint8_t)kind, .name = name, .facts = flow_no_facts()};
     cg_str text;
     node_ref made;
 
-    if (found == NULL) {
-        out_of_memory(self);
-        return 0;
-    }
-    if (*found != 0 && *found < self->nodes.count && self->nodes.at[*found].name == name &&
-        self->nodes.at[*found].kind == kind && self->nodes.at[*found].parameter == NULL)
+    if (found != NULL && *found != 0)
         return *found;
     if (!arena_format(&self->mem, &text, "%.*s.dtype()",
                       ERR_STR(program_text(self->program, name)))) {
@@ -301,8 +340,7 @@ static node_ref named(flow *self, enum flow_kind kind, sym name)
         shape.facts.device_name = intern_add(&self->program->names, text);
     }
     made = flow_add(self, &shape, NULL, 0);
-    *found = made;
-    return made;
+    return memo(self, &self->by_name, key, made) ? made : 0;
 }
 
 node_ref flow_named_input(flow *self, cg_str text)
@@ -373,26 +411,25 @@ node_ref flow_parameter_node(flow *self, const flow_parameter *of, const flow_fa
 {
     cg_str text;
     sym name;
-    uint32_t *found;
+    uint64_t key;
+    const uint32_t *found;
     flow_parameter *kept;
     flow_node shape = {.kind = FLOW_PARAMETER, .place = place, .facts = *facts};
+    node_ref made;
 
     if (!arena_format(&self->mem, &text, "%u:%.*s", of->root, ERR_STR(of->printed))) {
         out_of_memory(self);
         return 0;
     }
     name = intern_add(&self->program->names, text);
-    found =
-        name == 0 ? NULL : number_map_put(&self->by_name, number_map_key(name, FLOW_PARAMETER), 0);
     shape.name = intern_add(&self->program->names, of->printed);
-    if (found == NULL || shape.name == 0) {
+    if (name == 0 || shape.name == 0) {
         out_of_memory(self);
         return 0;
     }
-    if (*found != 0 && *found < self->nodes.count &&
-        self->nodes.at[*found].kind == FLOW_PARAMETER &&
-        self->nodes.at[*found].name == shape.name &&
-        self->nodes.at[*found].parameter->root == of->root) {
+    key = number_map_key(name, FLOW_PARAMETER);
+    found = number_map_find(&self->by_name, key);
+    if (found != NULL && *found != 0) {
         meet_sizes(&self->nodes.at[*found].facts, facts);
         return *found;
     }
@@ -404,8 +441,8 @@ node_ref flow_parameter_node(flow *self, const flow_parameter *of, const flow_fa
     *kept = *of;
     kept->printed = text;
     shape.parameter = kept;
-    *found = flow_add(self, &shape, NULL, 0);
-    return *found;
+    made = flow_add(self, &shape, NULL, 0);
+    return memo(self, &self->by_name, key, made) ? made : 0;
 }
 
 /* --- joins --- */
@@ -448,7 +485,7 @@ static flow_facts join_facts(flow *self, const flow_facts *a, const flow_facts *
 
 node_ref flow_join(flow *self, node_ref a, node_ref b)
 {
-    uint32_t *found;
+    const uint32_t *found;
     flow_node shape = {.kind = self->is_widening ? FLOW_LOOP : FLOW_JOIN};
     flow_edge edges[2] = {
         {.from = a, .role = self->is_widening ? FLOW_BEFORE : FLOW_WAY, .index = 0},
@@ -457,12 +494,8 @@ node_ref flow_join(flow *self, node_ref a, node_ref b)
 
     if (a == b || b == 0 || a == 0)
         return a == 0 ? b : a;
-    found = number_map_put(&self->by_pair, number_map_key(a, b), 0);
-    if (found == NULL) {
-        out_of_memory(self);
-        return a;
-    }
-    if (*found > a && *found < self->nodes.count && !self->nodes.at[*found].is_forgotten &&
+    found = number_map_find(&self->by_pair, number_map_key(a, b));
+    if (found != NULL && *found > a && !self->nodes.at[*found].is_forgotten &&
         self->edges.at[self->nodes.at[*found].first_edge].from == a &&
         self->nodes.at[*found].edge_count == 2 &&
         (self->nodes.at[*found].kind == FLOW_LOOP ||
@@ -473,8 +506,7 @@ node_ref flow_join(flow *self, node_ref a, node_ref b)
     shape.name = self->nodes.at[a].name == self->nodes.at[b].name ? self->nodes.at[a].name : 0;
     shape.place = self->nodes.at[b].place;
     made = flow_add(self, &shape, edges, 2);
-    *found = made;
-    return made == 0 ? a : made;
+    return memo(self, &self->by_pair, number_map_key(a, b), made) && made != 0 ? made : a;
 }
 
 /* Two tensors become one; 0: they are not two tensors. */
@@ -501,7 +533,6 @@ static val join_values(struct flow *self, val a, val b)
 static void carry_node(flow *self, node_ref inside, node_ref after)
 {
     flow_node *loop = &self->nodes.at[inside];
-    uint32_t *found;
     flow_edge *edges;
     flow_facts joined;
 
@@ -517,11 +548,7 @@ static void carry_node(flow *self, node_ref inside, node_ref after)
     joined = join_facts(self, &self->nodes.at[inside].facts, &self->nodes.at[after].facts);
     joined.domain = self->nodes.at[inside].facts.domain;
     self->nodes.at[inside].facts = joined;
-    found = number_map_put(&self->by_pair, number_map_key(edges[0].from, after), inside);
-    if (found == NULL)
-        out_of_memory(self);
-    else
-        *found = inside;
+    (void)memo(self, &self->by_pair, number_map_key(edges[0].from, after), inside);
 }
 
 void flow_carry(flow *self, val inside, val after)

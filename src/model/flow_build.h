@@ -10,6 +10,19 @@
 
 #include "model/flow.h"
 
+/*
+ * Nodes and edges as they are, in `mem`, and put back: those that lie before a mark are changed by
+ * what is evaluated behind it.
+ */
+typedef struct flow_kept {
+    const flow_node *nodes;
+    const flow_edge *edges;
+    size_t node_count, edge_count;
+} flow_kept;
+
+bool flow_keep(const flow *self, arena *mem, flow_kept *ret) CG_MUST;
+void flow_restore(flow *self, const flow_kept *from);
+
 flow_facts flow_no_facts(void);
 /* A node with these facts and edges; place, row and name are the caller's. */
 node_ref flow_add(flow *self, const flow_node *shape, const flow_edge *edges, size_t count);

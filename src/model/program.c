@@ -1,6 +1,7 @@
 #include "model/program.h"
 
 #include "base/os_dir.h"
+#include "base/sort.h"
 #include "model/collect.h"
 #include "model/texts.h"
 
@@ -164,26 +165,66 @@ static bool is_left_out(program *self, module_ref module)
     return true;
 }
 
+/* Where the file of a pending module lies, but for its ending. */
+static cg_str place_of(const program *self, uint32_t module)
+{
+    const program_module *at = &self->modules.at[module];
+
+    return at->wanted.ptr != NULL ? at->wanted : at->directory;
+}
+
+static bool place_before(const void *context, uint32_t a, uint32_t b)
+{
+    const program *self = context;
+    int order = str_compare(place_of(self, a), place_of(self, b));
+
+    return order != 0 ? order < 0 : a < b;
+}
+
+/*
+ * Open the modules of `list`, by the names of their files: what comes first must not depend on the
+ * order of the `mod` declarations, nor on what else is declared.
+ */
+static cg_code open_sorted(program *self, uint32_t *list, size_t count, cg_err *reterr)
+{
+    sort_with(list, list + count, count, place_before, self);
+    for (size_t i = 0; i < count; i++) {
+        if (!self->modules.at[list[i]].is_pending)
+            continue;
+        CG_TRY(open_file(self, list[i], reterr));
+        if (!env_progress(self->env, "rust", self->files.count, 0))
+            return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
+    }
+    return CG_OK;
+}
+
 /* Open what is pending from module `from` on, all of it or only what gives macros to others. */
 static cg_code open_rest(program *self, module_ref from, bool is_whole, cg_err *reterr)
 {
     size_t reached = from;
 
-    for (;;) {
-        for (; reached < self->modules.count; reached++) {
+    while (reached < self->modules.count) {
+        size_t end = self->modules.count, count = 0;
+        size_t room = 2 * (end - reached) * sizeof(uint32_t);
+        uint32_t *list = heap_resize(self->heap, NULL, 0, room);
+        cg_code code;
+
+        if (list == NULL)
+            return err_nomem(reterr);
+        for (; reached < end; reached++) {
             const program_module *at = &self->modules.at[reached];
 
-            if (!at->is_pending || !(is_whole || at->has_macros) ||
-                is_left_out(self, (module_ref)reached))
-                continue;
-            CG_TRY(open_file(self, (module_ref)reached, reterr));
-            if (!env_progress(self->env, "rust", self->files.count, 0))
-                return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
+            if (at->is_pending && (is_whole || at->has_macros) &&
+                !is_left_out(self, (module_ref)reached))
+                list[count++] = (uint32_t)reached;
         }
-        CG_TRY(collect_macros(self, reterr));
+        code = open_sorted(self, list, count, reterr);
+        heap_resize(self->heap, list, room, 0);
+        CG_TRY(code);
         if (reached == self->modules.count)
-            return CG_OK;
+            CG_TRY(collect_macros(self, reterr));
     }
+    return CG_OK;
 }
 
 cg_code program_open(program *self, module_ref module, cg_err *reterr)

@@ -98,7 +98,7 @@ static inline void asked_run(asked *self, const char *function)
 
     if (!item)
         fail_msg("no function %s", function);
-    eval_begin(self->eval);
+    eval_begin(self->eval, 0);
     trail_reset(self->eval->trail);
     assert_int_equal(eval_function_fact(self->eval, item, &fact), CG_OK);
     program_item at = of->items.at[item];

@@ -447,7 +447,7 @@ static void memory_may_run_out_anywhere(void **state)
         val result = 0;
         cg_code code;
 
-        eval_begin(a.eval);
+        eval_begin(a.eval, 0);
         trail_reset(a.eval->trail);
         builder_value builder = {
             .root = trail_add_root(a.eval->trail, &(trail_root){.name = CG_LIT("vb")})};

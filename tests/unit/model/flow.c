@@ -513,6 +513,49 @@ static void kernels_that_are_missing(void **state)
     assert_int_equal(count_needs(FLOW_NEED_KERNEL, CHECK_FAILS), 1);
 }
 
+/* Tables grow while the node of a name is made; and go back to what they were. */
+static void names_keep_their_nodes(void **state)
+{
+    flow_mark empty = flow_position(graph);
+    node_ref nodes[300];
+    char name[16];
+
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 300; i++) {
+            snprintf(name, sizeof name, "x%u", i * (round + 1));
+            nodes[i] = flow_named_input(graph, str_from(name));
+            assert_int_equal(nodes[i], empty.nodes + i);
+        }
+        for (unsigned i = 0; i < 300; i++) {
+            snprintf(name, sizeof name, "x%u", i * (round + 1));
+            assert_int_equal(flow_named_input(graph, str_from(name)), nodes[i]);
+        }
+        flow_reset(graph, empty);
+    }
+}
+
+static void joins_of_a_graph_that_was_reset_are_gone(void **state)
+{
+    flow_mark empty = flow_position(graph);
+    node_ref first[3], second[4];
+
+    (void)state;
+    first[0] = flow_named_input(graph, CG_LIT("x"));
+    first[1] = flow_named_input(graph, CG_LIT("y"));
+    first[2] = flow_join(graph, first[0], first[1]);
+    assert_int_equal(flow_join(graph, first[0], first[1]), first[2]);
+    flow_reset(graph, empty);
+    second[0] = flow_named_input(graph, CG_LIT("u"));
+    second[1] = flow_named_input(graph, CG_LIT("v"));
+    graph->is_widening = true;
+    second[2] = flow_join(graph, second[0], second[1]);
+    graph->is_widening = false;
+    assert_int_equal(second[2], first[2]);
+    second[3] = flow_join(graph, second[1], second[0]);
+    assert_int_not_equal(second[3], second[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +572,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_ways_become_one, begin, end),
         cmocka_unit_test_setup_teardown(loops_close, begin, end),
         cmocka_unit_test_setup_teardown(an_evaluation_is_forgotten, begin, end),
+        cmocka_unit_test_setup_teardown(names_keep_their_nodes, begin, end),
+        cmocka_unit_test_setup_teardown(joins_of_a_graph_that_was_reset_are_gone, begin, end),
         cmocka_unit_test_setup_teardown(ranks_follow_backwards, begin, end),
         cmocka_unit_test_setup_teardown(kernels_that_are_missing, begin, end),
     };

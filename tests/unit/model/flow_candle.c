@@ -112,7 +112,7 @@ static void candle_gives_what_is_told(void **state)
         snprintf(name, sizeof name, "case_%zu", i);
         function = little_item(&l, name);
         assert_true(function != 0);
-        eval_begin(interpreter);
+        eval_begin(interpreter, 0);
         assert_int_equal(eval_call(interpreter, function, NULL, NULL, 0,
                                    (model_place){.function = function}, &result),
                          CG_OK);
