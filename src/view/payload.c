@@ -11,7 +11,7 @@
 #include "view/rows.h"
 
 /* Rows of a list in the first attempt at an overview; each further one has half. */
-#define FIRST_ROWS ((size_t)4096)
+#define FIRST_ROWS ((size_t)1024)
 
 /* What all attempts at one island share; working memory of its own. */
 typedef struct material {

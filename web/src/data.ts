@@ -12,7 +12,7 @@ function quoteLarge(text: string): string {
   const number = /-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
   const out: string[] = [];
   let done = 0;
-  if (!/[0-9]{16}/.test(text)) return text;
+  if (!/(?<![0-9.])[0-9]{16}/.test(text)) return text; /* digits of a fraction do not count */
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     if (code === 34) {
@@ -350,6 +350,8 @@ export function readTables(bytes: Uint8Array): Map<string, Table> {
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const direct = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (direct) return direct.call(Uint8Array, text);
   const plain = atob(text);
   const bytes = new Uint8Array(plain.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = plain.charCodeAt(i);

@@ -81,12 +81,18 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     svg("path", { d: "M0 0L8 4L0 8z", class: "arrow" }));
   picture.append(svg("defs", {}, marker("cg-arrow")), stage);
 
-  /* Breadth first from `start`, at most `room` nodes more. */
-  function grow(start: number[], room: number): void {
-    const queue = [...start];
+  /* The neighbours of a node that are not shown, those that took the longest first. */
+  function missing(node: number): number[] {
+    return [...new Set(edges.near(node))].filter((next) => !here.has(next))
+      .sort((a, b) => (nodes.totalNs[b] || 0) - (nodes.totalNs[a] || 0) || a - b);
+  }
+
+  /* Breadth first from `start`, `room` nodes more at most, and of no node more than a few: a node with a
+     thousand children must not push everything else out. */
+  function grow(start: number, room: number): void {
+    const queue = [start];
     for (let at = 0; at < queue.length && room > 0; at++)
-      for (const next of edges.near(queue[at])) {
-        if (here.has(next) || room <= 0 || here.size >= MOST) continue;
+      for (const next of missing(queue[at]).slice(0, Math.min(room, at === 0 ? STEP : 8))) {
         here.add(next);
         queue.push(next);
         room--;
@@ -96,13 +102,13 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
   function around(node: number): void {
     focus = node;
     here = new Set([node]);
-    grow([node], FIRST - 1);
+    grow(node, FIRST - 1);
     void arrange(true);
   }
 
   function widen(node: number): void {
     const before = here.size;
-    for (const next of edges.near(node)) if (here.size < Math.min(MOST, before + STEP)) here.add(next);
+    for (const next of missing(node).slice(0, Math.min(STEP, MOST - before))) here.add(next);
     context.announce(here.size === before ? "Nothing was added: the picture is full." : `${here.size - before} nodes added`);
     void arrange(false);
   }
@@ -147,10 +153,10 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     const name = show(nodes.name.text(node), 400);
     const short = name.split("::").pop() || name;
     const part = heatOf(node);
-    const hidden = edges.near(node).filter((next) => !here.has(next)).length;
+    const hidden = missing(node).length;
     const element = svg("g", {
       class: `node kind-${/^[a-z]+$/.test(kind) ? kind : "other"}`, transform: `translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`, tabindex: "0", role: "button",
-      "aria-label": `${kind} ${show(name, 120)}, ${figureOf(node)}${hidden > 0 ? `, ${hidden} more around it` : ""}`, "aria-pressed": String(node === selected),
+      "aria-pressed": String(node === selected),
       on: {
         click: () => choose(node),
         dblclick: () => around(node),
@@ -168,13 +174,13 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
         blur: () => hover(-1),
       },
     },
-    svg("title", {}, `${show(name, 200)}\n${figureOf(node)}`),
+    svg("title", {}, `${kind} ${show(name, 200)}, ${figureOf(node)}${hidden > 0 ? `, ${hidden} more around it` : ""}`),
     svg("rect", { class: "body", width: WIDTH, height: HEIGHT, rx: kind === "tensor" ? 16 : 3 }),
     svg("rect", { class: "heat", width: Number.isNaN(part) ? 0 : Math.max(1, Math.min(1, part) * WIDTH), height: 4, y: HEIGHT - 4 }),
-    svg("text", { class: "name", x: 8, y: 14 }, short.length > 24 ? short.slice(0, 23) + "\u2026" : short),
-    svg("text", { class: "figure", x: 8, y: 27 }, `${kind} \u00b7 ${figureOf(node)}`.slice(0, 34)));
+    svg("text", { class: "name", x: 8, y: 14, "aria-hidden": "true" }, short.length > 24 ? short.slice(0, 23) + "\u2026" : short),
+    svg("text", { class: "figure", x: 8, y: 27, "aria-hidden": "true" }, `${kind} \u00b7 ${figureOf(node)}`.slice(0, 34)));
     if (hidden > 0)
-      element.append(svg("g", { class: "more", on: { click: (event: MouseEvent) => { event.stopPropagation(); widen(node); } } },
+      element.append(svg("g", { class: "more", "aria-hidden": "true", on: { click: (event: MouseEvent) => { event.stopPropagation(); widen(node); } } },
         svg("rect", { x: WIDTH - 34, y: 2, width: 32, height: 15, rx: 7 }), svg("text", { x: WIDTH - 18, y: 13, "text-anchor": "middle" }, hidden > 999 ? "+\u2026" : `+${hidden}`)));
     return element;
   }
@@ -231,7 +237,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     context.select(nodes.id.text(node));
   }
 
-  function show_(): void {
+  function move(): void {
     stage.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.scale.toFixed(4)})`);
   }
   function fit(): void {
@@ -240,19 +246,19 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     const scale = Math.max(0.06, Math.min(1.2, box.width / (layout.width + 20), box.height / (layout.height + 20)));
     view = { scale, x: (box.width - layout.width * scale) / 2, y: (box.height - layout.height * scale) / 2 };
     // A wide graph that would become unreadable starts at the focus instead.
-    if (scale < 0.45) center(focus, 0.8);
-    show_();
+    if (scale < 0.45) center(focus, 0.8, 0.22);
+    move();
   }
-  function center(node: number, scale = view.scale): void {
+  function center(node: number, scale = view.scale, place = 0.5): void {
     const box = picture.getBoundingClientRect();
     const at = layout?.nodes.find(({ id }) => id === node);
-    if (at) view = { scale, x: box.width / 2 - at.x * scale, y: box.height / 2 - at.y * scale };
-    show_();
+    if (at) view = { scale, x: Math.max(box.width * place, WIDTH / 2) - at.x * scale, y: box.height / 2 - at.y * scale };
+    move();
   }
   function zoom(factor: number, x = picture.clientWidth / 2, y = picture.clientHeight / 2): void {
     const scale = Math.max(0.06, Math.min(4, view.scale * factor));
     view = { scale, x: x - ((x - view.x) * scale) / view.scale, y: y - ((y - view.y) * scale) / view.scale };
-    show_();
+    move();
   }
 
   picture.addEventListener("wheel", (event) => {
@@ -267,7 +273,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
   picture.addEventListener("pointermove", (event) => {
     if (drag === null || (event.buttons & 1) === 0) return;
     view = { ...view, x: event.clientX - drag.x, y: event.clientY - drag.y };
-    show_();
+    move();
   });
   picture.addEventListener("pointerup", () => (drag = null));
   root.addEventListener("keydown", (event) => {
@@ -275,9 +281,9 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     const step = 60;
     const keys: Record<string, () => void> = {
       w: () => zoom(1.25), s: () => zoom(0.8), "+": () => zoom(1.25), "-": () => zoom(0.8), "0": fit,
-      a: () => { view.x += step; show_(); }, d: () => { view.x -= step; show_(); },
-      ArrowLeft: () => { view.x += step; show_(); }, ArrowRight: () => { view.x -= step; show_(); },
-      ArrowUp: () => { view.y += step; show_(); }, ArrowDown: () => { view.y -= step; show_(); },
+      a: () => { view.x += step; move(); }, d: () => { view.x -= step; move(); },
+      ArrowLeft: () => { view.x += step; move(); }, ArrowRight: () => { view.x -= step; move(); },
+      ArrowUp: () => { view.y += step; move(); }, ArrowDown: () => { view.y -= step; move(); },
     };
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
     if (act === undefined) return;
