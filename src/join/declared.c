@@ -62,9 +62,9 @@ uint8_t declared_kind(const declared *self, uint32_t item)
 static bool take_columns(declared *self)
 {
     size_t items = declared_count(self) + self->doc->parameters.count + 1;
-    uint32_t **columns[] = {&self->component_of, &self->parent_of,        &self->function_of,
-                            &self->layer_of,     &self->next_in_function, &self->next_of_name,
-                            &self->next_in_layer};
+    uint32_t **columns[] = {&self->component_of,  &self->parent_of,        &self->function_of,
+                            &self->layer_of,      &self->next_in_function, &self->next_of_name,
+                            &self->next_in_layer, &self->first_held};
 
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         *columns[i] = arena_take(&self->mem, items * sizeof **columns[i]);
@@ -180,26 +180,77 @@ static bool prefix_of(declared *self, const model_assembly *site, cg_str *ret)
     return true;
 }
 
-/* Sites by component, so that the units of a component stand together. */
+/* Records of the document by component: the first of each, and who follows whom. */
+typedef struct by_component {
+    uint32_t *first, *next;
+} by_component;
+
+static bool by_component_make(declared *self, size_t count, by_component *ret)
+{
+    size_t components = self->doc->components.count + 1;
+
+    ret->first = arena_take(&self->mem, components * sizeof *ret->first);
+    ret->next = arena_take(&self->mem, (count + 1) * sizeof *ret->next);
+    if (ret->first == NULL || ret->next == NULL)
+        return false;
+    memset(ret->first, 0xff, components * sizeof *ret->first);
+    return true;
+}
+
+/* Before all that were added: from the last record to the first. */
+static void by_component_add(declared *self, by_component *to, cg_str component, uint32_t record)
+{
+    uint32_t at = find_id(&self->component_ids, component);
+
+    to->next[record] = at != NONE ? to->first[at] : NONE;
+    if (at != NONE)
+        to->first[at] = record;
+}
+
+static bool group_sites(declared *self, by_component *sites)
+{
+    if (!by_component_make(self, self->doc->assembly_sites.count, sites))
+        return false;
+    for (uint32_t i = (uint32_t)self->doc->assembly_sites.count; i-- > 0;)
+        by_component_add(self, sites, RECORD(self, assembly_sites, model_assembly, i)->component,
+                         i);
+    return true;
+}
+
+static bool group_parameters(declared *self, by_component *parameters)
+{
+    if (!by_component_make(self, self->doc->parameters.count, parameters))
+        return false;
+    for (uint32_t i = (uint32_t)self->doc->parameters.count; i-- > 0;)
+        by_component_add(self, parameters, RECORD(self, parameters, model_parameter, i)->component,
+                         i);
+    return true;
+}
+
+/* What a driver puts in front; what is part of another component is found below that one. */
+static bool add_prefixes(declared *self, uint32_t component, const by_component *sites)
+{
+    if (RECORD(self, components, model_component, component)->is_nested == BOOL_TRUE)
+        return true;
+    for (uint32_t site = sites->first[component]; site != NONE; site = sites->next[site]) {
+        const model_assembly *from = RECORD(self, assembly_sites, model_assembly, site);
+        cg_str prefix;
+
+        if (!prefix_of(self, from, &prefix) ||
+            !add_unit(self, component, from->builder_root, prefix))
+            return false;
+    }
+    return true;
+}
+
 static bool make_units(declared *self)
 {
-    const model_doc *doc = self->doc;
-    size_t count = doc->assembly_sites.count;
-    uint32_t *first = arena_take(&self->mem, (doc->components.count + 1) * sizeof *first);
-    uint32_t *next = arena_take(&self->mem, (count + 1) * sizeof *next);
+    by_component sites;
+    by_component parameters;
 
-    if (first == NULL || next == NULL)
+    if (!group_sites(self, &sites) || !group_parameters(self, &parameters))
         return false;
-    memset(first, 0xff, (doc->components.count + 1) * sizeof *first);
-    for (size_t i = count; i-- > 0;) {
-        uint32_t component = find_id(&self->component_ids,
-                                     RECORD(self, assembly_sites, model_assembly, i)->component);
-
-        next[i] = component != NONE ? first[component] : NONE;
-        if (component != NONE)
-            first[component] = (uint32_t)i;
-    }
-    for (uint32_t i = 0; i < doc->components.count; i++) {
+    for (uint32_t i = 0; i < self->doc->components.count; i++) {
         const model_component *component = RECORD(self, components, model_component, i);
         const model_builder *builders = component->builders.at;
 
@@ -207,15 +258,13 @@ static bool make_units(declared *self)
             if (!add_unit(self, i, builders[k].name, CG_LIT("")))
                 return false;
         }
-        /* What is part of another component is found below that one. */
-        for (uint32_t site = first[i]; site != NONE && component->is_nested != BOOL_TRUE;
-             site = next[site]) {
-            const model_assembly *from = RECORD(self, assembly_sites, model_assembly, site);
-            cg_str prefix;
-
-            if (!prefix_of(self, from, &prefix) || !add_unit(self, i, from->builder_root, prefix))
+        for (uint32_t at = parameters.first[i]; at != NONE; at = parameters.next[at]) {
+            if (!add_unit(self, i, RECORD(self, parameters, model_parameter, at)->builder_root,
+                          CG_LIT("")))
                 return false;
         }
+        if (!add_prefixes(self, i, &sites))
+            return false;
     }
     return true;
 }
@@ -316,8 +365,11 @@ static bool make_parameters(declared *self, const uint32_t *first_unit, intern *
             at++;
         if (prefix.len == 0 || at == end ||
             (module != NONE &&
-             str_equal(RECORD(self, modules, model_module, module)->prefix, prefix)))
+             str_equal(RECORD(self, modules, model_module, module)->prefix, prefix))) {
+            if (module != NONE)
+                self->first_held[module] = i;
             continue;
+        }
         layer = layer_at(self, known, paths, at, prefix);
         if (layer == NONE)
             return false;

@@ -50,6 +50,7 @@ typedef struct declared {
     uint32_t *component_of;  /* by item: number of the component, DECLARED_NONE: of none */
     uint32_t *parent_of;     /* by module: module around it; by parameter and layer: its module */
     uint32_t *function_of;   /* by operation and tensor: number of the function */
+    uint32_t *first_held;    /* by module: its first own parameter */
     uint32_t *layer_of;      /* by parameter */
     uint32_t *next_in_layer; /* by parameter: the next one */
     bool *is_home;           /* by operation: it stands in its function's own text */

@@ -470,11 +470,15 @@ static bool begin(absence *self)
 static bool absent_before(const void *context, uint32_t a, uint32_t b)
 {
     const join_absent *rows = context;
+    bool is_last = rows[a].kind == JOIN_ITEM_COMPONENT;
 
+    /* A library has many models, and a run uses one. */
+    if (is_last != (rows[b].kind == JOIN_ITEM_COMPONENT))
+        return !is_last;
     return rows[a].kind < rows[b].kind;
 }
 
-/* By kind; within a kind by ground, in the order of the document. */
+/* By kind, components last; within a kind by ground, in the order of the document. */
 static bool in_order(absence *self, sc_records *ret)
 {
     size_t count = self->rows.count;

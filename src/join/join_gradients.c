@@ -130,10 +130,47 @@ static size_t rank_of(cg_str rule)
     return i;
 }
 
+/* Findings that name keys and no ids: every parameter of that builder and key. */
+static bool tie_keys(starving *self, const sc_records *of, uint32_t finding, path_hits *hits)
+{
+    declared *crate = (declared *)(uintptr_t)self->crate; /* look-ups have room of their own */
+    const model_keys *roots = of->at;
+
+    for (size_t i = 0; i < of->count; i++) {
+        for (size_t k = 0; k < roots[i].keys.count; k++) {
+            if (!path_index_find(&crate->keys, roots[i].keys.at[k], hits))
+                return false;
+            for (size_t n = 0; n < hits->values.count; n++) {
+                const declared_alias *alias = &crate->aliases.at[hits->values.at[n]];
+                const declared_unit *unit = &crate->units.at[alias->unit];
+
+                if (unit->prefix.len == 0 && str_equal(unit->root, roots[i].name) &&
+                    !add_tie(self, declared_place(crate, JOIN_ITEM_PARAMETER, alias->item),
+                             finding))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool tie_ids(starving *self, const model_finding *finding, uint32_t number,
+                    const text_index *ids)
+{
+    for (size_t k = 0; k < finding->related.count; k++) {
+        size_t at = index_find(ids, finding->related.at[k]);
+
+        if (at != INDEX_NONE && !add_tie(self, (uint32_t)at, number))
+            return false;
+    }
+    return true;
+}
+
 /* From the last to the first, the least telling first: a chain begins with the best. */
 static bool tie_findings(starving *self)
 {
     const model_doc *doc = self->from->doc;
+    path_hits hits = {0};
     text_index ids = {0};
     bool is_good = index_build(&ids, self->from->heap, &doc->parameters, sizeof(model_parameter),
                                offsetof(model_parameter, id));
@@ -144,14 +181,12 @@ static bool tie_findings(starving *self)
 
             if (rank_of(finding->rule) != rank)
                 continue;
-            for (size_t k = 0; is_good && k < finding->related.count; k++) {
-                size_t at = index_find(&ids, finding->related.at[k]);
-
-                if (at != INDEX_NONE)
-                    is_good = add_tie(self, (uint32_t)at, i);
-            }
+            is_good = finding->related.count > 0 ? tie_ids(self, finding, i, &ids)
+                                                 : tie_keys(self, &finding->severed, i, &hits) &&
+                                                       tie_keys(self, &finding->keys, i, &hits);
         }
     }
+    path_hits_free(self->from->heap, &hits);
     index_free(&ids);
     return is_good;
 }

@@ -230,9 +230,9 @@ static bool choose_one(contest *self, uint32_t root, bool is_later, matched_root
         uint8_t choice;
     } rules[] = {{is_named, JOIN_CHOICE_NAMED},
                  {is_largest, JOIN_CHOICE_ONLY},
+                 {is_run, JOIN_CHOICE_EXECUTED},
                  {is_builder, JOIN_CHOICE_BUILDER},
-                 {is_outermost, JOIN_CHOICE_OUTERMOST},
-                 {is_run, JOIN_CHOICE_EXECUTED}};
+                 {is_outermost, JOIN_CHOICE_OUTERMOST}};
     match_keys *of = self->of;
     uint32_t first = of->first_of_root.at[root];
     cg_str name = of->keys.at[first].root;

@@ -602,27 +602,50 @@ static uint32_t choose_operation(const work *self, const name_match *match, uint
     return found;
 }
 
-/* Several operations of one name: the parameter among the inputs tells which. false: no memory. */
-static bool choose_by_input(work *self, const trace_op *row, uint32_t number, name_match *io)
+/* The operation of a match that uses the parameter, as far as one does. false: no memory. */
+static bool choose_by(work *self, uint32_t parameter, uint32_t number, name_match *io)
 {
-    for (uint32_t i = 0; i < row->inputs_count; i++) {
-        uint32_t parameter = self->held_by[self->trace->inputs.at[row->inputs_at + i]];
-        uint32_t *known;
+    uint32_t *known =
+        number_map_put(&self->op_inputs, number_map_key(number + 1, parameter), NONE - 1);
 
-        if (parameter == NONE)
-            continue;
-        known = number_map_put(&self->op_inputs, number_map_key(number + 1, parameter), NONE - 1);
-        if (known == NULL)
-            return false;
-        if (*known == NONE - 1)
-            *known = choose_operation(self, io, parameter);
-        if (*known == NONE)
-            continue;
+    if (known == NULL)
+        return false;
+    if (*known == NONE - 1)
+        *known = choose_operation(self, io, parameter);
+    if (*known != NONE) {
         io->item = *known;
         io->rule = JOIN_RULE_OPERATION_OF_PARAMETER;
-        return true;
     }
     return true;
+}
+
+/* A parameter that a layer or a module holds itself; NONE: none. */
+static uint32_t parameter_of(const declared *crate, uint32_t item)
+{
+    uint8_t kind = declared_kind(crate, item);
+    uint32_t place = declared_place(crate, kind, item);
+    uint32_t first = NONE;
+
+    if (kind == DECLARED_LAYER)
+        first = crate->layers.at[place].first;
+    else if (kind == JOIN_ITEM_MODULE)
+        first = crate->first_held[place];
+    return first != NONE ? declared_item(crate, JOIN_ITEM_PARAMETER, first) : NONE;
+}
+
+/* Several operations of one name: a parameter among the inputs, or the layer around, decides. */
+static bool choose_by_parameter(work *self, const trace_op *row, uint32_t inside, uint32_t number,
+                                name_match *io)
+{
+    uint32_t parameter;
+
+    for (uint32_t i = 0; i < row->inputs_count && io->item == NONE; i++) {
+        parameter = self->held_by[self->trace->inputs.at[row->inputs_at + i]];
+        if (parameter != NONE && !choose_by(self, parameter, number, io))
+            return false;
+    }
+    parameter = inside != NONE ? parameter_of(self->crate, inside) : NONE;
+    return io->item != NONE || parameter == NONE || choose_by(self, parameter, number, io);
 }
 
 static bool fact_of_op(work *self, const trace_op *row, uint32_t item, uint8_t rule)
@@ -659,7 +682,7 @@ static bool add_operations(work *self)
             return false;
         match = self->matches.at[number];
         if (match.item == NONE && match.candidate_count > 0 &&
-            !choose_by_input(self, row, number, &match))
+            !choose_by_parameter(self, row, inside, number, &match))
             return false;
         if (match.item != NONE && !fact_of_op(self, row, match.item, match.rule))
             return false;

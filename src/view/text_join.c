@@ -9,6 +9,8 @@ typedef struct telling {
     buf line; /* one cell or line in the making */
 } telling;
 
+#define NAMES 5u /* names in one line */
+
 #define ROW(list, type, index) (&((const type *)(list)->rows.at)[index])
 
 static const char *plural(uint64_t count)
@@ -136,10 +138,44 @@ static bool has_full_run(const telling *self)
     return false;
 }
 
+static bool is_component(const join_absents *list, size_t index)
+{
+    return ROW(list, join_absent, index)->kind == JOIN_ITEM_COMPONENT;
+}
+
+static void say_absent_row(table *out, const join_absent *row)
+{
+    table_text(out, sc_word(&words_join_item, row->kind).ptr);
+    table_name(out, NULL, row->name);
+    put_place(table_cell_text(out), row->location);
+    table_end_name(out);
+    table_text(out, sc_word(&words_join_basis, row->basis).ptr);
+    table_row(out);
+}
+
+/* Components stand last and share a line: a library has many, and a run uses one. */
+static void say_absent_components(telling *self, const join_absents *list, size_t first)
+{
+    size_t count = list->rows.count - first;
+
+    if (count == 0)
+        return;
+    buf_addf(&self->line, "nothing of %s%zu component%s: ",
+             list->offset + list->returned < list->total ? "at least " : "", count, plural(count));
+    for (size_t i = 0; i < count && i < NAMES; i++) {
+        buf_addf(&self->line, "%s", i > 0 ? ", " : "");
+        buf_add(&self->line, ROW(list, join_absent, first + i)->name);
+    }
+    if (count > NAMES)
+        buf_addf(&self->line, " and %zu more", count - NAMES);
+    say_line(self, INK_DIM, 2, 4);
+}
+
 static void say_absent(telling *self)
 {
     const join_absents *list = self->doc->declared_not_executed;
     size_t shown = 0;
+    size_t rows = 0;
     table out;
 
     page_title(&self->page, "Never ran", NULL);
@@ -148,23 +184,18 @@ static void say_absent(telling *self)
                                           : "nothing can be said");
         return;
     }
+    while (rows < list->rows.count && !is_component(list, rows))
+        rows++;
     table_open(&out, &self->page, 2);
     table_column(&out, COLUMN_WORD, "%s", "");
     table_column(&out, COLUMN_NAME, "%s", "declared");
     table_column(&out, COLUMN_NAME, "%s", "at");
     table_column(&out, COLUMN_WORD, "%s", "because");
-    for (; shown < list->rows.count && shown < self->style->rows; shown++) {
-        const join_absent *row = ROW(list, join_absent, shown);
-
-        table_text(&out, sc_word(&words_join_item, row->kind).ptr);
-        table_name(&out, NULL, row->name);
-        put_place(table_cell_text(&out), row->location);
-        table_end_name(&out);
-        table_text(&out, sc_word(&words_join_basis, row->basis).ptr);
-        table_row(&out);
-    }
+    for (; shown < rows && shown < self->style->rows; shown++)
+        say_absent_row(&out, ROW(list, join_absent, shown));
     table_close(&out);
-    say_more(self, left_of(list->total, list->offset, shown));
+    say_more(self, rows - shown);
+    say_absent_components(self, list, rows);
 }
 
 /* --- what never learned --- */
@@ -208,85 +239,108 @@ static void put_reason(buf *out, const join_reason *reason)
         return;
     }
     buf_add(out, reason->operation.ptr != NULL ? short_name(reason->operation) : reason->code);
-    if (reason->location != NULL)
-        buf_addf(out, "  ");
-    put_place(out, reason->location);
 }
 
-/* Rows [at, ret) are of one module and one finding. */
-static size_t same_module(const join_starveds *list, size_t at)
+/* Where the parameter stands: in the source, so that equal layers are one, or in the run. */
+static cg_str layer_of(const join_starved *row)
 {
-    const join_starved *first = ROW(list, join_starved, at);
-    size_t end = at + 1;
+    cg_str key = row->template_key.ptr != NULL ? row->template_key : row->key;
+    size_t dot = str_find_last(key, '.');
 
-    while (end < list->rows.count) {
-        const join_starved *row = ROW(list, join_starved, end);
-
-        if (!str_equal(row->module, first->module) || row->is_learning != first->is_learning ||
-            !str_equal(row->root, first->root) ||
-            !is_same_finding(first_reason(row), first_reason(first)))
-            break;
-        end++;
-    }
-    return end;
+    return dot == SIZE_MAX ? CG_LIT("") : (cg_str){key.ptr, dot};
 }
 
-static void say_module(telling *self, table *out, const join_starveds *list, size_t at, size_t end)
+static bool is_same_layer(const join_starved *a, const join_starved *b)
+{
+    return str_equal(layer_of(a), layer_of(b)) && a->is_learning == b->is_learning &&
+           str_equal(a->root, b->root) && is_same_finding(first_reason(a), first_reason(b));
+}
+
+#define PARTS 6u /* names of parameters of a layer that are told */
+
+/* The rows of one layer, as one line; those that are told are marked. How many. */
+static uint64_t say_layer(telling *self, table *out, const join_starveds *list, size_t at,
+                          bool *is_told)
 {
     const join_starved *first = ROW(list, join_starved, at);
+    cg_str layer = layer_of(first);
+    cg_str parts[PARTS];
+    size_t part_count = 0;
+    uint64_t members = 0;
     buf *cell;
 
-    table_name(out, NULL, first->module.len > 0 ? first->module : first->root);
-    cell = table_cell_text(out);
-    for (size_t i = at; i < end && i < at + 6; i++) {
-        buf_addf(cell, "%s", i > at ? ", " : "");
-        buf_add(cell, last_part(ROW(list, join_starved, i)->key));
+    for (size_t i = at; i < list->rows.count; i++) {
+        const join_starved *row = ROW(list, join_starved, i);
+        cg_str part = last_part(row->key);
+        size_t known = 0;
+
+        if (is_told[i] || !is_same_layer(first, row))
+            continue;
+        is_told[i] = true;
+        members++;
+        while (known < part_count && !str_equal(parts[known], part))
+            known++;
+        if (known == part_count && part_count < PARTS)
+            parts[part_count++] = part;
     }
-    if (end - at > 6)
-        buf_addf(cell, " and %zu more", end - at - 6);
+    table_name(out, NULL, layer.len > 0 ? layer : first->root);
+    cell = table_cell_text(out);
+    for (size_t i = 0; i < part_count; i++) {
+        buf_addf(cell, "%s", i > 0 ? ", " : "");
+        buf_add(cell, parts[i]);
+    }
+    if (members > part_count)
+        buf_addf(cell, " (%" PRIu64 " in all)", members);
     table_end_name(out);
     put_states(table_cell_text(out), first->states);
     table_end_cell(out);
     put_reason(table_cell_text(out), first_reason(first));
     table_end_name(out);
+    put_place(table_cell_text(out),
+              first_reason(first) != NULL ? first_reason(first)->location : first->location);
+    table_end_name(out);
     table_row(out);
     (void)self;
+    return members;
 }
 
-/* Does the row begin one that is told: never learned, or learning now and then? */
-static bool is_told(const join_starveds *list, size_t at, bool is_learning)
-{
-    return ROW(list, join_starved, at)->is_learning == is_learning;
-}
-
+/* Lines for layers that never learned, or now and then. Counts the rows they stand for. */
 static size_t say_starved(telling *self, table *out, const join_starveds *list, bool is_learning,
-                          size_t room)
+                          size_t room, uint64_t *io_rows)
 {
-    size_t told = 0;
+    size_t count = list->rows.count;
+    bool *is_told = heap_resize(self->page.heap, NULL, 0, count + 1);
+    size_t lines = 0;
 
-    for (size_t at = 0, end; at < list->rows.count && told < room; at = end) {
-        end = same_module(list, at);
-        if (!is_told(list, at, is_learning))
+    if (is_told == NULL)
+        return 0;
+    memset(is_told, 0, count + 1);
+    for (size_t i = 0; i < count && lines < room; i++) {
+        if (is_told[i] || ROW(list, join_starved, i)->is_learning != is_learning)
             continue;
-        say_module(self, out, list, at, end);
-        told++;
+        *io_rows += say_layer(self, out, list, i, is_told);
+        lines++;
     }
-    return told;
+    heap_resize(self->page.heap, is_told, count + 1, 0);
+    return lines;
 }
 
-static void starved_table(telling *self, bool is_learning)
+static uint64_t starved_table(telling *self, bool is_learning)
 {
     table out;
-    size_t told;
+    size_t lines;
+    uint64_t rows = 0;
 
     table_open(&out, &self->page, 2);
     table_column(&out, COLUMN_NAME, "%s", "module");
     table_column(&out, COLUMN_NAME, "%s", "parameters");
     table_column(&out, COLUMN_WORD, "%s", "gradient");
     table_column(&out, COLUMN_NAME, "%s", "because of");
-    told = say_starved(self, &out, self->doc->explained, is_learning, self->style->rows);
-    say_starved(self, &out, self->doc->unexplained, is_learning, self->style->rows - told);
+    table_column(&out, COLUMN_NAME, "%s", "at");
+    lines = say_starved(self, &out, self->doc->explained, is_learning, self->style->rows, &rows);
+    say_starved(self, &out, self->doc->unexplained, is_learning, self->style->rows - lines, &rows);
     table_close(&out);
+    return rows;
 }
 
 /* Every finding that explains something, once, in the order of the rows. */
@@ -333,22 +387,19 @@ static void say_reasons(telling *self)
 static bool has_learning(const join_starveds *list, bool is_learning)
 {
     for (size_t i = 0; i < list->rows.count; i++) {
-        if (is_told(list, i, is_learning))
+        if (ROW(list, join_starved, i)->is_learning == is_learning)
             return true;
     }
     return false;
-}
-
-static uint64_t left_of_starved(const join_starveds *list)
-{
-    return left_of(list->total, list->offset, list->returned);
 }
 
 static void say_learning(telling *self)
 {
     const join_summary *summary = self->doc->summary;
     const join_learning *gradients = summary->gradients;
-    const join_doc *doc = self->doc;
+    const join_starveds *explained = self->doc->explained;
+    const join_starveds *unexplained = self->doc->unexplained;
+    uint64_t told = 0;
 
     if (gradients->observed == 0) {
         page_title(&self->page, "Never learned", "(no run recorded gradients)");
@@ -365,12 +416,12 @@ static void say_learning(telling *self)
     if (gradients->never_learned == 0)
         say_good(self, "every parameter with a recorded gradient had one");
     else
-        starved_table(self, false);
-    if (has_learning(doc->explained, true) || has_learning(doc->unexplained, true)) {
+        told = starved_table(self, false);
+    if (has_learning(explained, true) || has_learning(unexplained, true)) {
         page_title(&self->page, "Learned now and then", NULL);
-        starved_table(self, true);
+        told += starved_table(self, true);
     }
-    say_more(self, left_of_starved(doc->explained) + left_of_starved(doc->unexplained));
+    say_more(self, left_of(explained->total + unexplained->total, explained->offset, told));
     say_reasons(self);
 }
 
