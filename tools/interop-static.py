@@ -22,10 +22,10 @@ SINGULAR = {"component": "components", "function": "functions", "parameter": "pa
             "tensor": "tensors", "operation": "operations"}
 # What ours adds, by the last name of the path.
 ADDED = {"certainty", "condition", "location", "nested", "reachable", "dtype_source", "cfg_source",
-         "source_fingerprint", "entrypoint_tensor_dtype_pct", "entrypoint_tensor_shape_pct",
-         "entrypoint_tensor_device_pct", "structure_unresolved", "unresolved_builder_calls",
-         "components_without_parameters", "parameters_with_shape_pct", "numeric_unknown_operands",
-         "tensors_truncated", "operations_truncated"}
+         "operand_domain_known", "source_fingerprint", "entrypoint_tensor_dtype_pct",
+         "entrypoint_tensor_shape_pct", "entrypoint_tensor_device_pct", "structure_unresolved",
+         "unresolved_builder_calls", "components_without_parameters", "parameters_with_shape_pct",
+         "numeric_unknown_operands", "tensors_truncated", "operations_truncated"}
 # Objects whose names are data: rules, severities, packages.
 FREE = {"finding_counts", "finding_counts_by_rule", "candle_packages"}
 

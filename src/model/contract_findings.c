@@ -68,10 +68,6 @@ static bool tell_number(const writer *self, const hazard *of, cg_str *ret)
 
     if (!citation(self, of, &body))
         return false;
-    if (of->confidence == MODEL_CONFIDENCE_UNKNOWN)
-        return arena_format(self->mem, ret,
-                            "`%.*s` needs %s; the domain of its operand `%.*s` is unknown%.*s",
-                            ERR_STR(name), needed(of), ERR_STR(operand->label), ERR_STR(body));
     if (!operand->label.len)
         return arena_format(self->mem, ret, "`%.*s` by %.*s%.*s; %s", ERR_STR(name),
                             ERR_STR(of->detail), ERR_STR(body), impact_text(of->impact));

@@ -43,6 +43,7 @@ typedef struct writer {
     arena *mem;
     uint32_t node_count;
     bool *is_listed; /* by node */
+    bool *is_unsure; /* by node: nobody knows the numbers of an operand it needs something of */
     bool *is_output;
     cg_str component;                      /* id, absent: none */
     cg_str tensors[MODEL_PHASE_INFER + 1]; /* ids without their number */
@@ -259,6 +260,8 @@ static cg_code add_operation(writer *self, node_ref node, uint8_t phase, const n
     record->location = row->tensor.location;
     record->execution_phase = phase;
     record->evidence = row->tensor.evidence;
+    if (self->is_unsure[node])
+        record->is_operand_known = BOOL_FALSE;
     fill_rules(record, at);
     for (size_t i = 0; i < edge_count; i++) {
         const flow_edge *edge = &edges[i];
@@ -278,6 +281,19 @@ static cg_code add_operation(writer *self, node_ref node, uint8_t phase, const n
 }
 
 /* --- one entry --- */
+
+/* Logarithms, roots, powers and divisors of what nobody knows. */
+static void mark_unsure(writer *self)
+{
+    for (size_t i = 0; i < self->graph->requirements.count; i++) {
+        const flow_requirement *row = &self->graph->requirements.at[i];
+
+        if (row->result == CHECK_UNKNOWN &&
+            (row->need == FLOW_NEED_POSITIVE || row->need == FLOW_NEED_NONNEGATIVE ||
+             row->need == FLOW_NEED_NONZERO))
+            self->is_unsure[row->node] = true;
+    }
+}
 
 /* Tensors of this run, and what the constructor made that they are made from. */
 static void list_nodes(writer *self)
@@ -389,8 +405,10 @@ static cg_code write_run(writer *self)
 
     self->is_listed = arena_zero(work, self->node_count);
     self->is_output = arena_zero(work, self->node_count);
-    if (!self->is_listed || !self->is_output)
+    self->is_unsure = arena_zero(work, self->node_count);
+    if (!self->is_listed || !self->is_output || !self->is_unsure)
         return nomem(self);
+    mark_unsure(self);
     if (run->component && !id_make(self->mem, MODEL_ID_KIND_COMPONENT,
                                    ID_PARTS(run->component->qualified), &self->component))
         return nomem(self);

@@ -148,9 +148,43 @@ static void measure_findings(const ask *self, ask_quality *ret)
         ret->dtype_conflicts += is_rule(finding, "dtype-conflict");
         ret->structure_unresolved += is_structure;
         ret->unresolved_builder_calls += is_structure && finding->operation.ptr != NULL;
-        ret->numeric_unknown +=
-            is_numeric(finding) && finding->confidence == MODEL_CONFIDENCE_UNKNOWN;
     }
+}
+
+static const model_location *unsure_at(const ask *self, size_t index)
+{
+    const model_operation *row = MODEL_AT(self->doc->operations, model_operation, index);
+
+    return row->is_operand_known == BOOL_FALSE ? row->location : NULL;
+}
+
+static bool place_before(const void *context, uint32_t a, uint32_t b)
+{
+    const model_location *left = unsure_at(context, a), *right = unsure_at(context, b);
+    int order = str_compare(left->file, right->file);
+
+    if (order == 0 && left->byte_end != right->byte_end)
+        return left->byte_end < right->byte_end;
+    return order < 0;
+}
+
+/* Calls, however many entries and phases reach them; steps of a chain end at different bytes. */
+static bool count_unsure(ask *self, uint64_t *ret)
+{
+    size_t most = self->doc->operations.count, count = 0;
+    uint32_t *items = arena_take(&self->mem, (2 * most + 1) * sizeof *items);
+
+    *ret = 0;
+    if (items == NULL)
+        return false;
+    for (size_t i = 0; i < most; i++) {
+        if (unsure_at(self, i) != NULL)
+            items[count++] = (uint32_t)i;
+    }
+    sort_with(items, items + count, count, place_before, self);
+    for (size_t i = 0; i < count; i++)
+        *ret += i == 0 || place_before(self, items[i - 1], items[i]);
+    return true;
 }
 
 static ask_quality quality_of(const ask *self)
@@ -217,6 +251,8 @@ bool doctor_make(ask *self, ask_item *ret)
     if (row == NULL || quality == NULL || trust == NULL)
         return false;
     *quality = quality_of(self);
+    if (!count_unsure(self, &quality->numeric_unknown))
+        return false;
     *trust = trust_of(self, quality);
     row->id = ASK_SINGLE_DOCTOR;
     row->analysis_id = self->doc->analysis_id;

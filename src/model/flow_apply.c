@@ -1022,8 +1022,11 @@ static interval domain_product(const flow_call *self, interval a, interval b)
 {
     interval it = interval_unknown();
 
-    if (has_both_signs(self, self->node_at[0]) || has_both_signs(self, self->node_at[1]))
-        return interval_all();
+    if (has_both_signs(self, self->node_at[0]) || has_both_signs(self, self->node_at[1])) {
+        it = interval_all();
+        it.is_whole = !a.is_mixed && !b.is_mixed;
+        return it;
+    }
     if (!a.is_known || !b.is_known)
         return it;
     return interval_sum(interval_combine(INTERVAL_MUL, a, b));
@@ -1130,6 +1133,11 @@ static interval admitted(flow_call *self, node_ref way, bool is_true)
     }
 }
 
+static bool is_reduction(const operation_row *row)
+{
+    return row->shape == SHAPE_REDUCE || row->shape == SHAPE_KEEP || row->shape == SHAPE_SCALAR;
+}
+
 static interval result_domain(flow_call *self)
 {
     const operation_row *row = row_of(self);
@@ -1142,17 +1150,19 @@ static interval result_domain(flow_call *self)
     switch ((enum operation_domain)row->domain) {
     case DOMAIN_UNKNOWN: return it;
     case DOMAIN_ALL: return interval_all();
-    case DOMAIN_SAME: return x;
+    case DOMAIN_SAME: return is_reduction(row) ? interval_merged(x) : x;
     case DOMAIN_JOIN: {
-        bool is_first = true;
+        bool is_first = true, has_constant = false;
 
         for (size_t i = 0; i < self->edge_count; i++) {
             if (self->edges[i].passes == FLOW_SEVERED)
                 continue;
             x = facts_at(self, self->edges[i].from)->domain;
+            has_constant = has_constant || (x.is_known && x.lo == x.hi);
             it = is_first ? x : interval_join(it, x);
             is_first = false;
         }
+        it.is_mixed = it.is_mixed || (has_constant && it.lo != it.hi);
         return it;
     }
     case DOMAIN_SUM:

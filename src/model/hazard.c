@@ -20,7 +20,6 @@ void hazards_init(hazards *self, const eval *interpreter, heap *from)
     arena_init(&self->mem, from);
     arena_init(&self->work, from);
     number_map_init(&self->by_call, from);
-    number_map_init(&self->unknown, from);
 }
 
 void hazards_free(hazards *self)
@@ -32,7 +31,6 @@ void hazards_free(hazards *self)
     vec_free(self->heap, &self->rows);
     vec_free(self->heap, &self->next);
     number_map_free(&self->by_call);
-    number_map_free(&self->unknown);
     arena_free(&self->mem);
     arena_free(&self->work);
     *self = (hazards){0};
@@ -420,24 +418,8 @@ static bool is_row(const flow_node *node, const char *name)
     return node->row && str_equal(operation_name(node->row), str_from(name));
 }
 
-static cg_code count_unknown(meeting *self, const flow_node *node)
-{
-    uint32_t *seen;
-
-    if (!is_scanned(self, node->place))
-        return CG_OK;
-    seen = number_map_put(&self->all->unknown,
-                          number_map_key(node->place.file, node->place.end + 1), 0);
-    if (!seen)
-        return nomem(self);
-    self->all->unknown_operands += *seen == 0;
-    *seen = 1;
-    return CG_OK;
-}
-
 static cg_code meet_number(meeting *self, const flow_requirement *row)
 {
-    const flow_node *node = node_at(self, row->node);
     interval domain = row->operand ? node_at(self, row->operand)->facts.domain : interval_point(0);
     enum impact impact = impact_at(&self->impact, row->node);
     hazard what = {
@@ -450,15 +432,8 @@ static cg_code meet_number(meeting *self, const flow_requirement *row)
     };
     flow_requirement about = *row;
 
-    if (row->result == CHECK_HOLDS)
+    if (row->result != CHECK_FAILS)
         return CG_OK;
-    if (row->result == CHECK_UNKNOWN) {
-        /* What is never below 0 and not seen to be 0, a sum of exponentials, is left alone. */
-        if (!is_row(node, "log") || (domain.is_known && domain.lo == 0))
-            return count_unknown(self, node);
-        what.severity = MODEL_FINDING_SEVERITY_WARNING;
-        what.confidence = MODEL_CONFIDENCE_UNKNOWN;
-    }
     about.other = 0;
     return keep(self, &about, &what);
 }

@@ -12,8 +12,8 @@
  *   all.rows, then contract_findings(...)
  *   hazards_free(&all);
  *
- * Silence: divisors, roots and powers of tensors nobody knows are no hazard, they are counted
- * (`unknown_operands`); a logarithm of one is a warning.
+ * Silence: what is done to tensors nobody knows is no hazard. Rows of operations say that it was
+ * not known (model/dataflow), and `doctor` counts them.
  */
 #ifndef CG_MODEL_HAZARD_H
 #define CG_MODEL_HAZARD_H
@@ -57,8 +57,6 @@ typedef struct hazards {
     VEC(hazard) rows;   /* in the order they were met */
     number_map by_call; /* file and place -> first row there + 1 */
     VEC(uint32_t) next; /* by row: 1 + the next one of the same key */
-    number_map unknown; /* calls whose operand is not known */
-    size_t unknown_operands;
 } hazards;
 
 void hazards_init(hazards *self, const eval *interpreter, heap *from);

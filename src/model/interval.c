@@ -32,6 +32,7 @@ static interval both(interval a, interval b)
     it.is_known = a.is_known && b.is_known;
     it.is_whole = a.is_whole && b.is_whole;
     it.is_assumed = a.is_assumed || b.is_assumed;
+    it.is_mixed = a.is_mixed || b.is_mixed;
     return it;
 }
 
@@ -111,10 +112,8 @@ static interval sum_of(interval a, interval b)
     it.is_rounded = (it.lo == 0 && ((a.lo == 0 && a.is_rounded) || (b.lo == 0 && b.is_rounded))) ||
                     (it.hi == 0 && ((a.hi == 0 && a.is_rounded) || (b.hi == 0 && b.is_rounded)));
     /* Two operands may never be small together: what is attained by each need not be by the sum. */
-    if (a.lo != a.hi && b.lo != b.hi)
+    if (a.lo != a.hi && b.lo != b.hi && !(it.lo == -INFINITY && it.hi == INFINITY))
         it.is_whole = false;
-    if (it.lo == -INFINITY && it.hi == INFINITY)
-        it.is_whole = true;
     return it;
 }
 
@@ -363,9 +362,16 @@ interval interval_apply(enum interval_function function, interval of)
     return interval_unknown();
 }
 
+interval interval_merged(interval of)
+{
+    of.is_whole = of.is_whole && !of.is_mixed;
+    of.is_mixed = false;
+    return of;
+}
+
 interval interval_sum(interval of)
 {
-    interval it = of;
+    interval it = interval_merged(of);
 
     if (!of.is_known)
         return it;

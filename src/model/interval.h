@@ -23,6 +23,7 @@ typedef struct interval {
     bool is_whole;   /* both ends are attained somewhere: a bound that is no guess */
     bool is_assumed; /* rests on `eps` fields being above 0 and the like */
     bool is_rounded; /* 0 is an end only because small numbers round to it: `exp` */
+    bool is_mixed;   /* elements of different kinds lie side by side: constants, and others */
 } interval;
 
 enum interval_need {
@@ -85,6 +86,8 @@ enum interval_function {
 interval interval_apply(enum interval_function function, interval of);
 /* `sum` over at least one element. */
 interval interval_sum(interval of);
+/* Several elements as one: of a mixture, nobody knows which ends that attains. */
+interval interval_merged(interval of);
 /* To a float type with this smallest normal number: what is smaller becomes 0. */
 interval interval_narrow(interval of, double smallest);
 

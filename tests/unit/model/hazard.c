@@ -41,7 +41,8 @@ static const sample SAMPLES[] = {
     {"(self.z(x)?.exp()? + 1.0)?.log()", ""},
     {"(self.z(x)?.abs()?.neg()?.exp()? + 1.0)?.log()", ""},
     {"(1.0 - self.z(x)?.sqr()?.neg()?.exp()?)?.log()", NUMERIC "!"},
-    {"x.log()", NUMERIC "~"},
+    {"x.log()", ""},
+    {"x.broadcast_div(y)?.log()", ""},
     {"(self.act.forward(&self.z(x)?)? + 1e-3)?.log()", ""},
     /* products with logarithms */
     {"let p = ops::softmax(&self.z(x)?, 1)?; (p.log()? * &p)?.sum_all()", NUMERIC "! " PRODUCT "!"},
@@ -67,6 +68,14 @@ static const sample SAMPLES[] = {
      "x.broadcast_div(&n.gt(0f32)?.where_cond(&n.ones_like()?, &n)?)",
      NUMERIC "!"},
     {"x.broadcast_div(y)", ""},
+    /* features that begin with a constant: a sum of their products need not be what it can be */
+    {"let z = self.z(x)?; let one = Tensor::ones((2, 1), z.dtype(), z.device())?; "
+     "let f = Tensor::cat(&[one, z.clone(), z.sqr()?], 1)?; "
+     "let k = self.z(&f)?; let k = Tensor::cat(&[k.ones_like()?, k.clone()], 1)?; "
+     "x.broadcast_div(&(f.mul(&k.cumsum(0)?)?.sum_keepdim(1)? + 1e-12)?)",
+     ""},
+    {"let z = self.z(x)?; x.broadcast_div(&(z.mul(&self.z(y)?)?.sum_keepdim(1)? + 1e-12)?)",
+     NUMERIC "!"},
     {"x / 8.0", ""},
     {"self.z(x)?.relu()?.sum_all()?.recip()", NUMERIC "!"},
     {"let p = ops::softmax(&self.z(x)?, 1)?; let (s, _) = p.sort_last_dim(false)?; "
