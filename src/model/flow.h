@@ -133,9 +133,16 @@ enum flow_element {
 enum flow_layout { FLOW_ANY_LAYOUT, FLOW_CONTIGUOUS, FLOW_STRIDED };
 /*
  * How it is strided: only the last two axes swapped, an axis of the batch moved, spread over new
- * axes, else.
+ * axes, a piece of every row of the first axis (contiguous when there is one row), else.
  */
-enum flow_stride { STRIDE_NONE, STRIDE_MATRIX, STRIDE_BATCH, STRIDE_SPREAD, STRIDE_OTHER };
+enum flow_stride {
+    STRIDE_NONE,
+    STRIDE_MATRIX,
+    STRIDE_BATCH,
+    STRIDE_SPREAD,
+    STRIDE_ROWS,
+    STRIDE_OTHER
+};
 enum flow_device { FLOW_ANY_DEVICE, FLOW_CPU, FLOW_CUDA, FLOW_METAL, FLOW_SAME_DEVICE };
 enum flow_answer { FLOW_NO, FLOW_YES, FLOW_PERHAPS };
 

@@ -588,6 +588,12 @@ static void place_layout(flow_call *self)
     bool is_first = self->tensors[0] != 0;
     bool all = true;
 
+    if (self->is_same_view) {
+        it->layout = x->layout;
+        it->stride = x->stride;
+        it->strided_by = x->strided_by;
+        return;
+    }
     switch ((enum operation_layout)row->layout) {
     case LAYOUT_UNKNOWN: break;
     case LAYOUT_FRESH: it->layout = FLOW_CONTIGUOUS; break;
@@ -607,7 +613,7 @@ static void place_layout(flow_call *self)
                          ? FLOW_STRIDED
                          : FLOW_ANY_LAYOUT;
         if (row->layout == LAYOUT_NARROW && x->stride != STRIDE_NONE)
-            it->stride = x->stride;
+            it->stride = x->stride == STRIDE_ROWS ? STRIDE_OTHER : x->stride;
         else if (it->stride == STRIDE_NONE)
             it->stride = STRIDE_OTHER;
         if (x->layout == FLOW_STRIDED && row->layout == LAYOUT_STRIDED)
@@ -773,7 +779,7 @@ static enum flow_pass passes_of(flow_call *self)
         return row->shape == SHAPE_POOL2D && same_window(self) ? FLOW_PASSES : FLOW_FAILS;
     case GRADIENT_DEPENDS:
         fused = has_fused_kernel(self);
-        if (fused == 0 || x->layout == FLOW_STRIDED)
+        if (fused == 0 || (x->layout == FLOW_STRIDED && x->stride != STRIDE_ROWS))
             return FLOW_PASSES;
         return fused == 1 && x->layout == FLOW_CONTIGUOUS ? FLOW_SEVERED : FLOW_DEPENDS;
     }

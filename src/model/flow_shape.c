@@ -402,6 +402,53 @@ static bool shape_linear(flow_call *call)
 
 /* --- views --- */
 
+static bool is_unit(flow_call *call, expr size)
+{
+    int64_t it;
+
+    return size != EXPR_NONE && expr_constant(pool(call), size, &it) && it == 1;
+}
+
+/* Axes of size 1 count for nothing when candle asks whether a tensor is contiguous. */
+static bool keeps_order(flow_call *call, const flow_facts *x, const uint8_t *order)
+{
+    unsigned last = 0;
+
+    for (unsigned i = 0; i < x->rank; i++) {
+        if (is_unit(call, x->axes[order[i]]))
+            continue;
+        if (order[i] < last)
+            return false;
+        last = order[i];
+    }
+    return x->has_rank;
+}
+
+/*
+ * A piece is cut out of a contiguous tensor behind `open` axes that can be longer than 1: one piece
+ * of memory when there are none, or when there is only the first (`rows`) and that is 1.
+ */
+static void place_piece(flow_call *call, const flow_facts *x, unsigned open, const expr *rows)
+{
+    int64_t size;
+
+    if (x->layout != FLOW_CONTIGUOUS || !x->has_rank)
+        return;
+    if (open == 0)
+        call->facts.layout = FLOW_CONTIGUOUS;
+    else if (open == 1 && rows && (*rows == EXPR_NONE || !expr_constant(pool(call), *rows, &size)))
+        call->facts.stride = STRIDE_ROWS;
+}
+
+static void place_cut(flow_call *call, const flow_facts *x, int at)
+{
+    unsigned open = 0;
+
+    for (int i = 0; i < at; i++)
+        open += !is_unit(call, x->axes[i]);
+    place_piece(call, x, open, at > 0 && !is_unit(call, x->axes[0]) ? &x->axes[0] : NULL);
+}
+
 static bool shape_transpose(flow_call *call)
 {
     const flow_facts *x = first(call);
@@ -412,6 +459,11 @@ static bool shape_transpose(flow_call *call)
     copy_shape(it, x);
     link_rank(call, 0, false);
     if (a >= 0 && b >= 0) {
+        uint8_t order[FLOW_AXES] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+        order[a] = (uint8_t)b;
+        order[b] = (uint8_t)a;
+        call->is_same_view = keeps_order(call, x, order);
         it->axes[a] = x->axes[b];
         it->axes[b] = x->axes[a];
         it->stride =
@@ -440,6 +492,8 @@ static bool shape_t(flow_call *call)
     }
     it->axes[it->rank - 1] = x->axes[it->rank - 2];
     it->axes[it->rank - 2] = x->axes[it->rank - 1];
+    call->is_same_view = x->has_rank && (is_unit(call, x->axes[it->rank - 1]) ||
+                                         is_unit(call, x->axes[it->rank - 2]));
     return true;
 }
 
@@ -448,6 +502,8 @@ static bool shape_permute(flow_call *call)
     val arg = argument(call, 1);
     const value *at = arg == 0 ? NULL : value_at(call->eval->values, arg);
     const flow_facts *x = first(call);
+    uint8_t order[FLOW_AXES] = {0};
+    bool is_known = true;
     flow_facts *it;
 
     call->facts.stride = STRIDE_OTHER;
@@ -466,13 +522,16 @@ static bool shape_permute(flow_call *call)
     for (unsigned i = 0; i < at->count; i++) {
         int64_t axis;
 
-        if (!candle_axis(call->eval, at->as.items[i], &axis))
+        if (!candle_axis(call->eval, at->as.items[i], &axis) || axis_index(x, axis, 0) < 0) {
+            is_known = false;
             continue;
-        if (axis_index(x, axis, 0) >= 0)
-            it->axes[i] = x->axes[axis_index(x, axis, 0)];
-        if (axis != (int64_t)i && i + 2 < at->count)
+        }
+        order[i] = (uint8_t)axis_index(x, axis, 0);
+        it->axes[i] = x->axes[order[i]];
+        if (order[i] != i && i + 2 < at->count)
             it->stride = STRIDE_BATCH;
     }
+    call->is_same_view = is_known && keeps_order(call, x, order);
     return true;
 }
 
@@ -578,9 +637,9 @@ static bool shape_narrow(flow_call *call, expr size)
     }
     /* The whole axis: nothing happened. */
     if (x->axes[at] != EXPR_NONE && x->axes[at] == size)
-        call->facts.layout = x->layout;
-    else if (at == 0 && x->has_rank && x->layout == FLOW_CONTIGUOUS)
-        call->facts.layout = FLOW_CONTIGUOUS;
+        call->is_same_view = true;
+    else
+        place_cut(call, x, at);
     it->axes[at] = size;
     return true;
 }
@@ -613,8 +672,7 @@ static bool shape_chunk(flow_call *call)
     } else {
         size = over(call, x->axes[at], size_argument(call, 1));
     }
-    if (at == 0 && x->has_rank && x->layout == FLOW_CONTIGUOUS)
-        it->layout = FLOW_CONTIGUOUS;
+    place_cut(call, x, at);
     it->axes[at] = size;
     return true;
 }
@@ -651,28 +709,36 @@ static bool index_axis(flow_call *call, val index, expr from, flow_facts *it)
     return true;
 }
 
-/* Are the numbers that are left one piece? Indices first, then one range, then whole axes. */
-static bool stays_contiguous(const flow_call *call, const flow_facts *x, const val *items,
-                             size_t count)
+/* How what is left lies in memory: `sizes` are those of the axes that are kept. */
+static void place_index(flow_call *call, const flow_facts *x, const val *items, size_t count,
+                        const expr *sizes)
 {
-    bool is_piece = x->layout == FLOW_CONTIGUOUS;
-    bool is_first = true;
+    unsigned kept = 0, open = 0;
+    const expr *rows = NULL;
+    bool is_copied = false;
 
     for (size_t i = 0; i < count; i++) {
         const value *at = value_at(call->eval->values, items[i]);
-        bool is_whole = at->kind == VALUE_RANGE && at->as.items[0] == 0 && at->as.items[1] == 0;
+        bool is_range = at->kind == VALUE_RANGE;
+        bool is_whole = is_range && at->as.items[0] == 0 && at->as.items[1] == 0;
 
-        if (at->kind != VALUE_INT && at->kind != VALUE_RANGE) {
-            is_piece = true; /* chosen by ids: copied */
-            is_first = false;
-        } else if (at->kind == VALUE_INT) {
-            is_piece = is_piece && is_first;
-        } else {
-            is_piece = is_piece && (is_first || is_whole);
-            is_first = false;
+        if (at->kind != VALUE_INT && !is_range) {
+            open = 0; /* chosen by ids: copied */
+            is_copied = true;
+        } else if (!is_whole && !is_unit(call, x->axes[i])) {
+            open = kept;
+            is_copied = is_copied && open == 0;
         }
+        if (at->kind == VALUE_INT)
+            continue;
+        if (i == 0)
+            rows = sizes;
+        kept += !is_unit(call, *sizes++);
     }
-    return is_piece;
+    if (is_copied)
+        call->facts.layout = FLOW_CONTIGUOUS;
+    else
+        place_piece(call, x, open, rows && !is_unit(call, *rows) ? rows : NULL);
 }
 
 static bool shape_index(flow_call *call)
@@ -710,8 +776,7 @@ static bool shape_index(flow_call *call)
     for (size_t i = count; i < x->rank; i++)
         it->axes[it->rank++] = x->axes[i];
     it->has_rank = true;
-    if (stays_contiguous(call, x, items, count))
-        it->layout = FLOW_CONTIGUOUS;
+    place_index(call, x, items, count, it->axes);
     return true;
 }
 
@@ -782,6 +847,22 @@ static bool shape_reshape(flow_call *call)
     return true;
 }
 
+/* Is every axis as long as before, and are the new ones 1? */
+static bool is_not_spread(flow_call *call, const flow_facts *x, const flow_facts *it)
+{
+    if (!x->has_rank || !it->has_rank || it->rank < x->rank)
+        return false;
+    for (unsigned i = 0; i < it->rank; i++) {
+        unsigned added = it->rank - x->rank;
+
+        if (is_unit(call, it->axes[i]))
+            continue;
+        if (i < added || it->axes[i] == EXPR_NONE || it->axes[i] != x->axes[i - added])
+            return false;
+    }
+    return true;
+}
+
 static bool shape_expand(flow_call *call)
 {
     const flow_facts *x = first(call);
@@ -807,6 +888,7 @@ static bool shape_expand(flow_call *call)
             break;
         }
     }
+    call->is_same_view = is_not_spread(call, x, it);
     return true;
 }
 
@@ -827,6 +909,9 @@ static bool shape_left(flow_call *call)
         return true;
     }
     link_rank(call, (int)left, false);
+    call->is_same_view = x->has_rank;
+    for (unsigned i = 0; i < left; i++)
+        call->is_same_view = call->is_same_view && is_unit(call, it->axes[i]);
     memcpy(it->axes + left, x->axes, x->rank * sizeof it->axes[0]);
     it->rank = (uint8_t)(left + x->rank);
     it->has_rank = x->has_rank;
@@ -1293,6 +1378,7 @@ static bool shape_get(flow_call *call, size_t axis_at)
             it->rank--;
         return true;
     }
+    place_cut(call, x, at);
     memmove(it->axes + at, it->axes + at + 1, (x->rank - (unsigned)at - 1) * sizeof it->axes[0]);
     it->rank--;
     it->axes[it->rank] = EXPR_NONE;

@@ -380,7 +380,7 @@ static cg_code look_at(reader *self, node_ref node)
 {
     size_t edge_count;
     const flow_edge *edges = edges_of(self->graph, node, &edge_count);
-    bool is_cut = false, is_open = false, stops = false;
+    bool is_cut = false, is_open = false, stops = false, depends = false;
 
     for (size_t i = 0; i < edge_count; i++) {
         const flow_edge *edge = &edges[i];
@@ -389,6 +389,7 @@ static cg_code look_at(reader *self, node_ref node)
             continue;
         is_cut = is_cut || is_cut_edge(edge, false);
         is_open = is_open || is_cut_edge(edge, true);
+        depends = depends || edge->passes == FLOW_DEPENDS;
         /* Where no gradient arrives, nothing is asked to go on. */
         stops = stops || (edge->passes == FLOW_FAILS && self->may[node]);
     }
@@ -398,6 +399,11 @@ static cg_code look_at(reader *self, node_ref node)
         CG_TRY(collect_lost(self, node, false));
         if (self->keys.count)
             return keep_cut(self, node, true, stops);
+    }
+    /* What is lost behind it only because another call may cut too belongs to that one. */
+    if (!depends) {
+        self->keys.count = 0;
+        return keep_cut(self, node, false, stops);
     }
     CG_TRY(collect_lost(self, node, true));
     return keep_cut(self, node, false, stops);

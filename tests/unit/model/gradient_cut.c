@@ -216,6 +216,119 @@ static void inference_is_not_asked_for_gradients(void **state)
     scanned_end(&s);
 }
 
+/* `x.i((.., 0, ..))` of a contiguous tensor is contiguous when there is one row. */
+static void a_piece_of_each_row_depends_on_their_number(void **state)
+{
+    static const char *const pieces[] = {"h.i((.., 0, ..))?", "h.narrow(1, 0, 1)?",
+                                         "h.get_on_dim(1, 0)?", "h.chunk(2, 1)?[0].clone()"};
+    char text[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        scanned s;
+        const model_finding *at;
+
+        snprintf(text, sizeof text,
+                 NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                     "let (_b, _t, _d) = x.dims3()?;\nlet h = self.up.forward(x)?;\n"
+                     "let h = %s;\nself.down.forward(&self.ln.forward(&h)?)?.sqr()?.mean_all()\n"
+                     "}\n}\n",
+                 pieces[i]);
+        scanned_begin(&s, text);
+        at = scanned_finding(&s, "gradient-cut", "Net::loss");
+        if (!at)
+            print_message("%s\n", pieces[i]);
+        assert_cut(at, "candle_nn::LayerNorm::forward", "contiguous_input_with_bias",
+                   "vb: ln.bias ln.weight up.weight", "vb: down.weight");
+        assert_int_equal(at->confidence, MODEL_CONFIDENCE_CONDITIONAL);
+        scanned_end(&s);
+    }
+}
+
+/* Axes of one element count for nothing when candle asks how a tensor lies. */
+static void axes_of_one_element_move_nothing(void **state)
+{
+    static const struct {
+        const char *view;
+        bool is_cut;
+    } views[] = {
+        {"h.transpose(0, 1)?", true},         {"h.permute((1, 0, 2))?", true},
+        {"h.i((.., 0, ..))?", true},          {"h.i((0, 2.., ..))?", true},
+        {"h.narrow(1, 2, 3)?", true},         {"h.expand((1, 1, 6, 4))?", true},
+        {"h.broadcast_as((1, 6, 4))?", true}, {"h.broadcast_left(1)?", true},
+        {"h.transpose(1, 2)?", false},        {"h.narrow(2, 0, 2)?", false},
+        {"h.i((.., .., 0..2))?", false},      {"h.expand((3, 6, 4))?", false},
+    };
+    char text[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        scanned s;
+        const model_finding *at;
+
+        snprintf(text, sizeof text,
+                 NET "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                     "let h = self.up.forward(&x.reshape((1, 6, 4))?)?.reshape((1, 6, 4))?;\n"
+                     "let h = %s;\nself.ln.forward(&h)?.sqr()?.mean_all()\n}\n}\n",
+                 views[i].view);
+        scanned_begin(&s, text);
+        at = scanned_finding(&s, "gradient-cut", "Net::loss");
+        if ((at != NULL) != views[i].is_cut)
+            print_message("%s\n", views[i].view);
+        assert_int_equal(at != NULL, views[i].is_cut);
+        if (at)
+            assert_int_equal(at->confidence, MODEL_CONFIDENCE_PROVEN);
+        scanned_end(&s);
+    }
+}
+
+static void a_call_that_always_cuts_is_no_matter_of_layout(void **state)
+{
+    scanned s;
+
+    (void)state;
+    /* `up` has a way around the rope: what the norm behind both does is the norm's finding. */
+    scanned_begin(&s, NET "pub fn loss(&self, x: &Tensor, c: &Tensor) -> Result<Tensor> {\n"
+                          "let (b, t, d) = x.dims3()?;\n"
+                          "let h = self.up.forward(x)?.reshape((b, t, 1, d))?;\n"
+                          "let h = (rotary_emb::rope(&h, c, c)? + &h)?.i((.., 0, 0, ..))?;\n"
+                          "self.ln.forward(&h.reshape((b, d))?.narrow(1, 0, 4)?)?;\n"
+                          "let h = h.reshape((b, 1, d))?.i((.., 0, ..))?;\n"
+                          "self.ln.forward(&x.matmul(&h)?.i((.., 0, ..))?)?.sqr()?.mean_all()\n"
+                          "}\n}\n");
+    assert_cut(scanned_finding(&s, "gradient-cut", "Net::loss"), "candle_nn::LayerNorm::forward",
+               "contiguous_input_with_bias", "vb: ln.bias ln.weight up.weight", "");
+    scanned_end(&s);
+}
+
+/* What a function gives that is a computation itself is called. */
+static void a_function_that_makes_a_module_stands_for_it(void **state)
+{
+    static const char *const makers[][2] = {
+        {"Func<'static>", "Ok(Func::new(move |xs| ops::softmax_last_dim(&a.forward(xs)?)))"},
+        {"candle_nn::FuncT<'static>",
+         "Ok(candle_nn::func_t(move |xs, _train| ops::softmax_last_dim(&a.forward(xs)?)))"},
+        {"impl Module", "Ok(move |xs: &Tensor| ops::softmax_last_dim(&a.forward(xs)?))"},
+        {"candle_nn::Sequential",
+         "Ok(candle_nn::seq().add(a).add_fn(|xs| ops::softmax_last_dim(xs)))"},
+    };
+    char text[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        scanned s;
+
+        snprintf(text, sizeof text,
+                 "use candle_nn::Func;\npub fn net(d: usize, vb: VarBuilder) -> Result<%s> {\n"
+                 "let a = linear_no_bias(d, d, vb.pp(\"a\"))?;\n%s\n}\n",
+                 makers[i][0], makers[i][1]);
+        scanned_begin(&s, text);
+        assert_cut(scanned_finding(&s, "gradient-cut", "net"), "candle_nn::ops::softmax_last_dim",
+                   "always", "vb: a.weight", "");
+        scanned_end(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +343,10 @@ int main(void)
         cmocka_unit_test(an_operation_without_a_backward_step_stops_it),
         cmocka_unit_test(a_shape_taken_is_no_value_taken),
         cmocka_unit_test(inference_is_not_asked_for_gradients),
+        cmocka_unit_test(a_piece_of_each_row_depends_on_their_number),
+        cmocka_unit_test(axes_of_one_element_move_nothing),
+        cmocka_unit_test(a_call_that_always_cuts_is_no_matter_of_layout),
+        cmocka_unit_test(a_function_that_makes_a_module_stands_for_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
