@@ -1,6 +1,7 @@
 #include "model/entry.h"
 
 #include "model/flow_build.h"
+#include "model/std_call.h"
 #include "model/value_kinds.h"
 #include "model/walk.h"
 
@@ -272,26 +273,18 @@ static uint64_t steps_for(const entries *self, file_ref file, uint64_t spent)
     return share < STEPS_LEAST ? STEPS_LEAST : share;
 }
 
-/* `given` is argument number `slot`; all others are what their types say. */
-static cg_code call_item(entries *self, item_ref function, val given, size_t slot, val *ret)
+/* The evaluation of an entry begins; *ret_place: the whole function. */
+static cg_code begin_call(entries *self, item_ref function, model_place *ret_place)
 {
     program *code_of = self->eval->program;
-    const program_item item = code_of->items.at[function];
-    const ast_node *node = ast_at(program_tree(code_of, item.file), item.node);
-    model_place place = {item.file, node->start, node->end, function};
-    uint64_t *spent = spent_of(self, item.file);
-    type_bindings bindings = {0};
-    cg_code code;
-    val args[ARGUMENTS_MOST] = {0};
-    size_t count = count_parameters(self, function);
+    const program_item *item = &code_of->items.at[function];
+    const ast_node *node = ast_at(program_tree(code_of, item->file), item->node);
+    model_place place = {item->file, node->start, node->end, function};
+    uint64_t *spent = spent_of(self, place.file);
 
     if (!spent)
         return nomem(self);
-    (void)eval_again(self->eval, steps_for(self, item.file, *spent));
-    if (item.owner && code_of->items.at[item.owner].kind == ITEM_IMPL)
-        CG_TRY(type_of_item(self->eval->types, item.owner, &bindings.self_type, self->reterr));
-    if (slot < count)
-        args[slot] = given;
+    (void)eval_again(self->eval, steps_for(self, place.file, *spent));
     uint32_t own = trail_add_instance(self->eval->trail,
                                       &(trail_instance){.constructor = function, .place = place});
 
@@ -300,11 +293,88 @@ static cg_code call_item(entries *self, item_ref function, val given, size_t slo
     self->eval->trail->instance = own;
     self->eval->trail->repeat = 0;
     self->eval->trail->condition = 0;
-    code = eval_call(self->eval, function, &bindings, args, count, place, ret);
+    *ret_place = place;
+    return CG_OK;
+}
+
+static void end_call(entries *self, model_place of)
+{
     uint64_t done = eval_again(self->eval, STEPS_LEAST);
 
-    *spent += done;
+    self->spent.at[of.file] += done;
     self->steps_left -= done < self->steps_left ? done : self->steps_left;
+}
+
+/* `given` is argument number `slot`; all others are what their types say. */
+static cg_code call_item(entries *self, item_ref function, val given, size_t slot, val *ret)
+{
+    program *code_of = self->eval->program;
+    const program_item item = code_of->items.at[function];
+    type_bindings bindings = {0};
+    model_place place;
+    cg_code code;
+    val args[ARGUMENTS_MOST] = {0};
+    size_t count = count_parameters(self, function);
+
+    if (item.owner && code_of->items.at[item.owner].kind == ITEM_IMPL)
+        CG_TRY(type_of_item(self->eval->types, item.owner, &bindings.self_type, self->reterr));
+    if (slot < count)
+        args[slot] = given;
+    CG_TRY(begin_call(self, function, &place));
+    code = eval_call(self->eval, function, &bindings, args, count, place, ret);
+    end_call(self, place);
+    return code;
+}
+
+/* --- modules that are functions: what `resnet18(vb)` gives --- */
+
+static bool is_type(entries *self, const value *at, const char *path)
+{
+    return at->type && str_equal(std_type_path(self->eval, at->type), str_from(path));
+}
+
+/* Is it something that computes without a method of the crate: a `Func`, a closure, a sequence? */
+static bool is_callable(entries *self, val which)
+{
+    const value *at = value_at(self->eval->values, which);
+
+    if (at->kind == VALUE_CHOICE && at->count > 0) {
+        bool all = true;
+
+        for (size_t i = 0; i < at->count && all; i++) {
+            val item = at->as.items[i];
+
+            all =
+                value_kind_of(self->eval->values, item) != VALUE_CHOICE && is_callable(self, item);
+        }
+        return all;
+    }
+    return at->kind == VALUE_CLOSURE ||
+           (at->kind == VALUE_STRUCT &&
+            (is_type(self, at, "candle_nn::Func") || is_type(self, at, "candle_nn::FuncT") ||
+             is_type(self, at, "candle_nn::Sequential")));
+}
+
+static cg_code call_module(entries *self, item_ref function, val module, val *ret)
+{
+    eval *owner = self->eval;
+    const value *at = value_at(owner->values, module);
+    bool is_closure = at->kind == VALUE_CLOSURE;
+    const char *name = is_type(self, at, "candle_nn::FuncT") ? "forward_t" : "forward";
+    sym method = intern_add(&owner->program->names, str_from(name));
+    val args[2] = {
+        value_unknown(owner->values, std_type(owner, "candle_core::Tensor"), CG_LIT("xs")),
+        value_unknown(owner->values, 0, CG_LIT("train"))};
+    size_t count = name[7] ? 2 : 1;
+    model_place place;
+    cg_code code;
+
+    if (!method || !args[0] || !args[1])
+        return nomem(self);
+    CG_TRY(begin_call(self, function, &place));
+    code = is_closure ? eval_apply(owner, module, args, count, place, ret)
+                      : eval_method(owner, module, method, args, count, place, ret);
+    end_call(self, place);
     return code;
 }
 
@@ -320,8 +390,9 @@ static cg_code show(entries *self, entry_run *run, size_t first_event)
     return CG_OK;
 }
 
+/* With `is_module` the receiver is called, else the function with it. */
 static cg_code run_entry(entries *self, size_t index, const extract_component *component,
-                         size_t component_index, val receiver)
+                         size_t component_index, val receiver, bool is_module)
 {
     const function_fact *fact = &self->functions->all.at[index];
     flow *graph = self->eval->flow;
@@ -334,7 +405,7 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
         .function = fact,
         .component = component,
         .component_index = component_index,
-        .phases = phases_of(fact),
+        .phases = is_module ? PHASES_TRAIN | PHASES_INFER : phases_of(fact),
         .graph = graph,
         .since = flow_position(graph),
         .first_fault = trail_from.faults,
@@ -344,7 +415,8 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
     if (!env_progress(self->eval->program->env, "functions", index, self->functions->all.count))
         return CG_INTERRUPTED;
     self->is_done[index] = true;
-    CG_TRY(call_item(self, fact->item, receiver, self->slots[index], &run.result));
+    CG_TRY(is_module ? call_module(self, fact->item, receiver, &run.result)
+                     : call_item(self, fact->item, receiver, self->slots[index], &run.result));
     for (size_t i = trail_from.faults; i < track->faults.count; i++)
         run.is_cut = run.is_cut || track->faults.at[i].rule != NULL;
     CG_TRY(show(self, &run, trail_from.events));
@@ -372,7 +444,7 @@ static cg_code run_all_of(entries *self, item_ref type, const extract_component 
     for (uint32_t i = self->first[type]; code == CG_OK && i; i = self->next[i - 1]) {
         if (self->is_done[i - 1])
             continue;
-        code = run_entry(self, i - 1, component, component_index, receiver);
+        code = run_entry(self, i - 1, component, component_index, receiver, false);
         flow_restore(self->eval->flow, &kept);
     }
     arena_reset(&self->mem, place);
@@ -385,6 +457,14 @@ cg_code entries_of_component(void *context, const extract_component *component, 
     entries *self = context;
 
     self->reterr = reterr;
+    if (!component->type && component->result && is_callable(self, component->result)) {
+        const function_fact *fact = function_of(self->functions, component->constructor);
+        size_t which = fact ? (size_t)(fact - self->functions->all.at) : 0;
+
+        return fact && !self->is_done[which]
+                   ? run_entry(self, which, component, index, component->result, true)
+                   : CG_OK;
+    }
     if (!component->type || !self->first[component->type])
         return CG_OK;
     return run_all_of(self, component->type, component, index, component->result);

@@ -2,9 +2,10 @@
  * entry - the functions people enter a model by, each run once on tensors nobody knows.
  *
  * A method is run with the value its type's own constructor gave, so that its layers have the
- * parameters they asked for; so is a free function that takes such a value. Tensors that come from
- * outside are inputs. While one entry's graph exists, all readers look at it; then it is gone, and
- * nothing of it may be kept but symbols.
+ * parameters they asked for; so is a free function that takes such a value. What a function gives
+ * that is itself a computation (`resnet18(vb) -> Func`) is called: the function stands for it.
+ * Tensors that come from outside are inputs. While one entry's graph exists, all readers look at
+ * it; then it is gone, and nothing of it may be kept but symbols.
  *
  *   entries all;
  *   entries_begin(&all, eval, facts, readers, 2, reterr);      eval->flow is on from now on
