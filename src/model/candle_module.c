@@ -697,6 +697,56 @@ static cg_code give_weight_and_bias(library_call *call)
     return std_give(call, both);
 }
 
+static cg_code compute(const library_call *call, const char *path, val of, const val *with,
+                       size_t count, val *ret)
+{
+    library_call one = {
+        .eval = call->eval, .place = call->place, .receiver = of, .args = with, .count = count};
+
+    CG_TRY(tensor_operation(&one, str_from(path)));
+    *ret = one.result;
+    return CG_OK;
+}
+
+/*
+ * `Conv2d::absorb_bn`: a convolution whose weight is scaled by the norm's, and whose bias is the
+ * norm's with its own scaled likewise.
+ */
+static cg_code give_absorbed(library_call *call)
+{
+    eval *self = call->eval;
+    values *all = self->values;
+    sym names[2] = {symbol_of(call, CG_LIT("weight")), symbol_of(call, CG_LIT("bias"))};
+    val norm = std_arg(call, 0), layer = call->receiver;
+    val scale = value_field_of(all, norm, names[0]), shift = value_field_of(all, norm, names[1]);
+    val weight = value_field_of(all, layer, names[0]), bias = value_field_of(all, layer, names[1]);
+    val mean = value_field_of(all, norm, symbol_of(call, CG_LIT("running_mean")));
+    val variance = value_field_of(all, norm, symbol_of(call, CG_LIT("running_var")));
+    val one = value_int(all, expr_const(self->exprs, 1));
+    val axes[4] = {value_int(all, EXPR_NONE), one, one, one}, shape, made;
+    bool has_bias = bias != 0 && value_kind_of(all, bias) != VALUE_NOTHING;
+    value some = {.kind = VALUE_SOME, .as.items = &made};
+
+    if (self->flow == NULL || !scale || !shift || !weight || !mean || !variance)
+        return std_give(call, layer);
+    shape = value_list(all, VALUE_TUPLE, axes, 4);
+    if (!shape)
+        return no_memory(call);
+    CG_TRY(compute(call, "candle_core::Tensor::sqrt", variance, NULL, 0, &variance));
+    CG_TRY(compute(call, "candle_core::Tensor::div", scale, &variance, 1, &scale));
+    if (has_bias)
+        CG_TRY(compute(call, "candle_core::Tensor::sub", bias, &mean, 1, &mean));
+    CG_TRY(compute(call, "candle_core::Tensor::mul", scale, &mean, 1, &mean));
+    CG_TRY(compute(call, has_bias ? "candle_core::Tensor::add" : "candle_core::Tensor::sub", shift,
+                   &mean, 1, &made));
+    CG_TRY(compute(call, "candle_core::Tensor::reshape", scale, &shape, 1, &scale));
+    CG_TRY(compute(call, "candle_core::Tensor::broadcast_mul", weight, &scale, 1, &weight));
+    made = value_make(all, &some);
+    layer = value_with_field(all, layer, names[0], weight);
+    layer = layer && made ? value_with_field(all, layer, names[1], made) : 0;
+    return layer ? std_give(call, layer) : no_memory(call);
+}
+
 static cg_code give_tensors(library_call *call, size_t count)
 {
     val both[2];
@@ -811,7 +861,7 @@ cg_code module_method(library_call *call, cg_str type_path)
         std_kind(call, call->receiver) == VALUE_STRUCT)
         return give_weight_and_bias(call);
     if (str_equal(call->name, CG_LIT("absorb_bn")))
-        return std_give(call, call->receiver);
+        return give_absorbed(call);
     if (is_one_of(call->name, states) &&
         (str_equal(type, CG_LIT("LSTM")) || str_equal(type, CG_LIT("GRU"))))
         return any_unknown(call);

@@ -216,9 +216,17 @@ static val repeat_growth(repetition *self, val before, val seen, val after, expr
 
         items[total] = made.as.items[i];
         if (made.kind == VALUE_LIST) {
+            const value *inner = value_at(all, items[total]);
+            expr often = count;
+
+            /* A loop around a loop: as often as both say. */
+            if (inner->kind == VALUE_REPEAT) {
+                often = expr_binary(self->eval->exprs, EXPR_MUL, count, inner->as.repeat.count);
+                items[total] = inner->as.repeat.items[0];
+            }
             repeat.as.repeat.items = &items[total];
             repeat.as.repeat.symbol = self->symbol;
-            repeat.as.repeat.count = count;
+            repeat.as.repeat.count = often;
             items[total] = value_make(all, &repeat);
         }
         if (!items[total++])
@@ -329,10 +337,12 @@ static cg_code take_carried(repetition *self, size_t mark, uint32_t oldest)
                         .first = changed->value,
                         .after = changed->value};
     }
+    /* What began inside nobody sees afterwards, but closures that were made there: it stays. */
     while (state->journal.count > mark) {
         journal_entry entry = state->journal.at[--state->journal.count];
 
-        entry.cell->value = entry.old;
+        if (entry.cell->serial <= oldest)
+            entry.cell->value = entry.old;
     }
     return CG_OK;
 }

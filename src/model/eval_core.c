@@ -477,6 +477,7 @@ typedef struct ways {
     uint8_t *jumps;
     val *results;
     VEC(way_change) changes;
+    uint32_t oldest; /* serial of the last variable from before */
     size_t first_pending;
     bool has_pending;
 } ways;
@@ -492,7 +493,8 @@ static cg_code take_changes(ways *self, size_t way, size_t mark)
         cell *changed = state->journal.at[i].cell;
         way_change *change;
 
-        if (changed->stamp == stamp)
+        /* What began inside is seen by closures of this way only, and stays as it is. */
+        if (changed->stamp == stamp || changed->serial > self->oldest)
             continue;
         changed->stamp = stamp;
         change = vec_add(owner->program->heap, &self->changes);
@@ -503,7 +505,8 @@ static cg_code take_changes(ways *self, size_t way, size_t mark)
     while (state->journal.count > mark) {
         journal_entry entry = state->journal.at[--state->journal.count];
 
-        entry.cell->value = entry.old;
+        if (entry.cell->serial <= self->oldest)
+            entry.cell->value = entry.old;
     }
     return CG_OK;
 }
@@ -726,7 +729,10 @@ cg_code eval_ways_from(eval *self, const trail_mark *from, size_t count, cg_str 
                        val *ret)
 {
     eval_state *state = self->state;
-    ways work = {.eval = self, .count = count, .first_pending = state->pendings.count};
+    ways work = {.eval = self,
+                 .count = count,
+                 .oldest = state->cells,
+                 .first_pending = state->pendings.count};
     uint32_t had_condition = self->trail->condition;
     cell *top = state->frame ? state->frame->top : NULL;
     size_t mark = state->journal.count;

@@ -571,13 +571,64 @@ static cg_code fold_binary(eval *self, ast_ref node, val left, val *ret)
     return eval_binary(self, op, left, right, node, ret);
 }
 
+/* An entry of a list, or of one of several lists; *ret is 0 when there is none. */
+static cg_code list_entry(eval *self, val list, val index, val *ret)
+{
+    const value *at = value_at(self->values, list);
+    expr which = value_number(self->values, index);
+    int64_t number;
+    val joined = 0;
+
+    *ret = 0;
+    if (at->kind == VALUE_CHOICE) {
+        for (size_t i = 0; i < at->count; i++) {
+            val one = 0;
+
+            if (value_kind_of(self->values, at->as.items[i]) != VALUE_LIST)
+                return CG_OK;
+            CG_TRY(list_entry(self, at->as.items[i], index, &one));
+            joined = !one ? joined : joined ? value_join(self->values, joined, one) : one;
+            if (one && !joined)
+                return err_nomem(self->reterr);
+        }
+        *ret = joined;
+        return CG_OK;
+    }
+    for (size_t i = 0; i < at->count; i++) {
+        const value *item = value_at(self->values, at->as.items[i]);
+
+        /* The one entry of a repetition, at this index. */
+        if (item->kind == VALUE_REPEAT && at->count == 1 && which) {
+            cg_str name = program_text(self->program, item->as.repeat.symbol);
+
+            *ret = value_substitute(self->values, item->as.repeat.items[0],
+                                    expr_symbol(self->exprs, name), which);
+            return *ret ? CG_OK : err_nomem(self->reterr);
+        }
+        if (item->kind == VALUE_REPEAT)
+            break;
+        if (expr_constant(self->exprs, which, &number) && number == (int64_t)i) {
+            *ret = at->as.items[i];
+            return CG_OK;
+        }
+    }
+    for (size_t i = 0; i < at->count; i++) {
+        const value *item = value_at(self->values, at->as.items[i]);
+        val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : at->as.items[i];
+
+        joined = joined ? value_join(self->values, joined, one) : one;
+        if (!joined)
+            return err_nomem(self->reterr);
+    }
+    *ret = joined;
+    return CG_OK;
+}
+
 static cg_code fold_index(eval *self, ast_ref node, val of, val *ret)
 {
     ast_ref index_node = eval_node(self, eval_node(self, node)->first)->next;
     const value *at;
-    val index = 0, joined = 0;
-    int64_t number;
-    expr which;
+    val index = 0, entry = 0;
 
     if (!index_node)
         return unknown(self, node, ret);
@@ -587,47 +638,17 @@ static cg_code fold_index(eval *self, ast_ref node, val of, val *ret)
         return CG_OK;
     }
     at = value_at(self->values, of);
-    which = value_number(self->values, index);
     if (at->kind == VALUE_MAP) {
         for (size_t i = 0; i + 1 < at->count; i += 2) {
             if (at->as.items[i] == index || value_equal(self->values, at->as.items[i], index))
                 return eval_give(self, at->as.items[i + 1], ret);
         }
     }
-    if (at->kind == VALUE_LIST && value_kind_of(self->values, index) == VALUE_INT) {
-        bool is_plain = true;
-
-        for (size_t i = 0; i < at->count && is_plain; i++) {
-            const value *item = value_at(self->values, at->as.items[i]);
-
-            is_plain = item->kind != VALUE_REPEAT;
-            if (is_plain && expr_constant(self->exprs, which, &number) && number == (int64_t)i)
-                return eval_give(self, at->as.items[i], ret);
-            /* The one entry of a repetition, at this index. */
-            if (!is_plain && at->count == 1 && which) {
-                cg_str name = program_text(self->program, item->as.repeat.symbol);
-
-                return eval_give(self,
-                                 value_substitute(self->values, item->as.repeat.items[0],
-                                                  expr_symbol(self->exprs, name), which),
-                                 ret);
-            }
-        }
-        for (size_t i = 0; i < at->count; i++) {
-            const value *item = value_at(self->values, at->as.items[i]);
-            val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : at->as.items[i];
-
-            joined = joined ? value_join(self->values, joined, one) : one;
-            if (!joined)
-                return err_nomem(self->reterr);
-        }
-        if (joined)
-            return eval_give(self, joined, ret);
-    }
-    if (at->kind == VALUE_CHOICE) {
-        type_ref type = value_type(self->values, of);
-
-        (void)type;
+    if ((at->kind == VALUE_LIST || at->kind == VALUE_CHOICE) &&
+        value_kind_of(self->values, index) == VALUE_INT) {
+        CG_TRY(list_entry(self, of, index, &entry));
+        if (entry)
+            return eval_give(self, entry, ret);
     }
     /* Slices, maps and what else says it: as the library has it. */
     sym name = intern_add(&self->program->names, CG_LIT("index"));

@@ -458,6 +458,21 @@ val value_with_field(values *self, val of, sym name, val to)
     uint64_t index;
     bool is_number = self->program && num_read_u64(program_text(self->program, name), &index);
 
+    if (shape.kind == VALUE_CHOICE) {
+        val joined = 0;
+
+        /* Whichever it is, the field is replaced; a choice holds no choices. */
+        for (size_t i = 0; i < count; i++) {
+            val one = shape.as.items[i];
+
+            if (value_at(self, one)->kind != VALUE_CHOICE)
+                one = value_with_field(self, one, name, to);
+            joined = joined && one ? value_join(self, joined, one) : one;
+            if (!joined)
+                return 0;
+        }
+        return joined;
+    }
     if (shape.kind == VALUE_TUPLE) {
         val *items;
 

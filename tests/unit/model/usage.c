@@ -85,6 +85,57 @@ static void what_others_can_call_is_not_judged(void **state)
     unused_says(text, "vb: i.l.weight");
 }
 
+/* Weights that are folded into others are used; so is what a closure made in a loop keeps. */
+static void what_is_folded_or_kept_by_a_closure_is_used(void **state)
+{
+    (void)state;
+    unused_says("use candle_nn::{batch_norm, conv2d_no_bias, Conv2d};\n"
+                "pub struct Net { conv: Conv2d }\nimpl Net {\n"
+                "pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+                "let conv = conv2d_no_bias(4, 4, 1, Default::default(), vb.pp(\"conv\"))?;\n"
+                "let bn = batch_norm(4, 1e-5, vb.pp(\"bn\"))?;\n"
+                "Ok(Self { conv: conv.absorb_bn(&bn)? })\n}\n"
+                "pub fn forward(&self, x: &Tensor) -> Result<Tensor> { x.apply(&self.conv) }\n}\n",
+                NULL);
+    unused_says("use candle_nn::Func;\n"
+                "fn heads(n: usize, vb: VarBuilder) -> Result<Func<'static>> {\n"
+                "let mut all = Vec::new();\n"
+                "for i in 0..n { all.push(linear(4, 4, vb.pp(format!(\"h.{i}\")))?); }\n"
+                "let spare = linear_no_bias(4, 4, vb.pp(\"spare\"))?;\n"
+                "Ok(Func::new(move |xs| {\nlet _unused = &spare;\nlet mut out = Vec::new();\n"
+                "for i in 0..n { out.push(xs.apply(&all[i])?); }\nTensor::cat(&out, 1)\n}))\n}\n"
+                "pub fn net(n: usize, m: usize, vb: VarBuilder) -> Result<Func<'static>> {\n"
+                "let mut blocks = Vec::new();\n"
+                "for i in 0..n { blocks.push(heads(m, vb.pp(format!(\"b.{i}\")))?); }\n"
+                "Ok(Func::new(move |xs| {\nlet mut xs = xs.clone();\n"
+                "for b in blocks.iter() { xs = xs.apply(b)? }\nOk(xs)\n}))\n}\n",
+                "vb: b.{i}.spare.weight");
+}
+
+/* Loops inside of loops fill one list; states are written field by field; one of several lists. */
+static void what_goes_through_lists_and_states_is_used(void **state)
+{
+    (void)state;
+    unused_says(TWO "pub fn forward(&self, x: &Tensor, n: usize) -> Result<Tensor> {\n"
+                    "let h = self.a.forward(x)?;\nlet mut all = Vec::new();\n"
+                    "for i in 0..n { for j in 0..n { all.push(h.i((i, j))?); } }\n"
+                    "self.b.forward(&Tensor::cat(&all, 0)?)\n}\n}\n",
+                NULL);
+    unused_says("pub struct Slot { pub sum: Tensor, pub last: Tensor }\n" TWO
+                "pub fn forward(&self, x: &Tensor, slots: &mut [Slot], i: usize) -> "
+                "Result<Tensor> {\nself.step(x, &mut slots[i])\n}\n"
+                "fn step(&self, x: &Tensor, slot: &mut Slot) -> Result<Tensor> {\n"
+                "let h = (self.a.forward(x)? + &slot.last)?;\nslot.last = x.clone();\n"
+                "slot.sum = (&slot.sum * h)?;\nslot.sum.matmul(&self.b.forward(x)?)\n}\n}\n",
+                NULL);
+    unused_says(TWO
+                "pub fn forward(&self, x: &Tensor, deep: bool, i: usize) -> Result<Tensor> {\n"
+                "let h = self.a.forward(x)?;\n"
+                "let all = if deep { vec![h.clone(), x.clone(), h] } else { vec![x.clone()] };\n"
+                "self.b.forward(&all[i])\n}\n}\n",
+                NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +144,8 @@ int main(void)
         cmocka_unit_test(a_model_with_a_loss_is_asked_for_that),
         cmocka_unit_test(numbers_read_may_go_anywhere),
         cmocka_unit_test(what_others_can_call_is_not_judged),
+        cmocka_unit_test(what_is_folded_or_kept_by_a_closure_is_used),
+        cmocka_unit_test(what_goes_through_lists_and_states_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
