@@ -1,5 +1,6 @@
 #include "model/candle_tensor.h"
 
+#include "model/flow_build.h"
 #include "base/num.h"
 #include "model/value_kinds.h"
 
@@ -256,7 +257,7 @@ static bool learn_rank(library_call *call, node_ref node, unsigned rank)
         }
         *row = work.needs[i];
         row->node = node;
-        row->place = call->place;
+        row->place = flow_place(graph, call->place);
         if (!arena_format(&graph->mem, &row->call, "candle_core::Tensor::%.*s",
                           ERR_STR(call->name)))
             graph->failed = true;
@@ -500,7 +501,7 @@ static cg_code give_sorted(library_call *call)
 static cg_code give_host(library_call *call, node_ref node)
 {
     flow *graph = call->eval->flow;
-    flow_host_read read = {.node = node, .place = call->place};
+    flow_host_read read = {.node = node, .place = flow_place(graph, call->place)};
     flow_host_read *row;
     cg_str path;
 
@@ -648,9 +649,9 @@ cg_code tensor_method(library_call *call)
         "context",   "deref",  "with_context", "bt",       "into_inner", "into",   NULL};
     static const char *const std_words[] = {
         "map", "and_then", "ok", "unwrap_or", "unwrap_or_else", "or_else", "or", "to_string", NULL};
-    static const char *const nothing[] = {
-        "set",       "slice_set", "scatter_set", "scatter_add_set",
-        "const_set", "zero_set",  "one_set",     NULL};
+    static const char *const in_place[] = {
+        "slice_set", "scatter_set", "scatter_add_set", "const_set",   "zero_set",
+        "one_set",   "inplace_op1", "inplace_op2",     "inplace_op3", NULL};
     eval *self = call->eval;
     cg_str name = call->name;
     node_ref node = self->flow == NULL ? 0 : flow_of(self->flow, call->receiver);
@@ -666,7 +667,7 @@ cg_code tensor_method(library_call *call)
         return CG_OK;
     if (str_equal(name, CG_LIT("backward")))
         return give_backward(call);
-    if (is_word(call, nothing))
+    if (str_equal(name, CG_LIT("set")) || (self->flow == NULL && is_word(call, in_place)))
         return std_give(call, std_plain(self, VALUE_UNIT));
     if (str_equal(name, CG_LIT("as_detached_tensor")))
         return tensor_operation(call, CG_LIT("candle_core::Var::as_detached_tensor"));
@@ -674,6 +675,11 @@ cg_code tensor_method(library_call *call)
         return tensor_operation(call, CG_LIT("candle_core::QTensor::dequantize"));
     if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s", ERR_STR(name)))
         return no_memory(call);
+    if (is_word(call, in_place)) {
+        CG_TRY(tensor_operation(call, path));
+        call->updated = call->result;
+        return std_give(call, std_plain(self, VALUE_UNIT));
+    }
     if (str_equal(name, CG_LIT("chunk")) || str_equal(name, CG_LIT("split")))
         return give_parts(call, path);
     if (str_equal(name, CG_LIT("sort_last_dim")))

@@ -1532,6 +1532,26 @@ static cg_code library_method(method_call *self, bool *ret_known, val *ret)
     return work.is_known ? store_receiver(self) : CG_OK;
 }
 
+/* Is it a method that a trait of read source gives to tensors, and no operation of candle? */
+static cg_code is_given_to_tensors(method_call *self, type_ref type, bool *ret)
+{
+    eval *owner = self->eval;
+    method_found found = {0};
+    cg_str path;
+
+    *ret = false;
+    if (value_class(owner->values, value_transparent(owner->values, type)) != CLASS_TENSOR)
+        return CG_OK;
+    CG_TRY(type_find_method(owner->types, type, self->name, &found, owner->reterr));
+    if (!found.function)
+        return CG_OK;
+    if (!arena_format(&owner->values->mem, &path, "candle_core::Tensor::%.*s",
+                      ERR_STR(program_text(owner->program, self->name))))
+        return err_nomem(owner->reterr);
+    *ret = operation_find(path) == 0;
+    return CG_OK;
+}
+
 /* `self.act.forward(x)`, where `f` is a field that can be called, not a method. */
 static cg_code field_method(method_call *self, bool *ret_called, val *ret)
 {
@@ -1618,6 +1638,13 @@ static cg_code method(method_call *self, val *ret)
         if (self->name == eval_word(owner, WORD_CLONE) && self->count == 0)
             return eval_give(owner, self->value, ret);
         CG_TRY(field_method(self, &is_done, ret));
+        if (is_done)
+            return CG_OK;
+    }
+    if (!is_own && type)
+        CG_TRY(is_given_to_tensors(self, type, &is_done));
+    if (is_done) {
+        CG_TRY(own_method(self, type, &is_done, ret));
         if (is_done)
             return CG_OK;
     }

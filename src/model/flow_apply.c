@@ -5,8 +5,6 @@
 #include "model/catalogue.h"
 #include "model/value_kinds.h"
 
-#define CPU_BF16_MATMUL_SINCE CATALOGUE_VERSION(0, 11, 1)
-
 static const flow_facts *facts_at(const flow_call *self, node_ref which)
 {
     return &self->flow->nodes.at[which].facts;
@@ -15,6 +13,17 @@ static const flow_facts *facts_at(const flow_call *self, node_ref which)
 static const operation_row *row_of(const flow_call *self)
 {
     return operation_at(self->row);
+}
+
+/* Did the operation come after the version the crate is built with? */
+static bool is_later(const eval *owner, operation which)
+{
+    bool is_core = str_starts_with(str_from(operation_at(which)->path), CG_LIT("candle_core::"));
+    uint32_t version = owner->catalogue == NULL ? 0
+                       : is_core                ? owner->catalogue->candle_core
+                                                : owner->catalogue->candle_nn;
+
+    return which != 0 && version != 0 && version < operation_since(which);
 }
 
 void flow_call_begin(flow_call *self, eval *owner, cg_str path, model_place place)
@@ -33,8 +42,11 @@ void flow_call_begin(flow_call *self, eval *owner, cg_str path, model_place plac
         owner->flow->failed = true;
         return;
     }
-    if (*found == UINT32_MAX)
+    if (*found == UINT32_MAX) {
         *found = operation_find(path);
+        if (is_later(owner, (operation)*found))
+            *found = 0; /* something else of that name */
+    }
     self->row = (operation)*found;
 }
 
@@ -685,7 +697,7 @@ static void require_kernel(flow_call *self)
         flow_require(self, FLOW_NEED_KERNEL, CHECK_FAILS, self->tensors[0], 0,
                      CG_LIT("no kernel on the CPU"));
     if ((needs & NEED_NO_CPU_HALF) != 0 && element == ELEMENT_BF16 &&
-        version < CPU_BF16_MATMUL_SINCE)
+        version < OPERATION_HALF_SINCE)
         flow_require(self, FLOW_NEED_KERNEL, CHECK_FAILS, self->tensors[0], 0,
                      CG_LIT("no matmul of BF16 on the CPU"));
 }

@@ -244,14 +244,15 @@ bool flow_class_unite(flow *self, uint32_t a, uint32_t b)
 
 /* --- nodes --- */
 
-/* Does the place lie in a dependency? Then the call that led there is what people can change. */
-static bool is_outside(const flow *self, model_place place)
+model_place flow_place(const flow *self, model_place of)
 {
     const program *code_of = self->program;
+    bool is_outside =
+        self->trail->outside.file && of.function &&
+        !code_of->crates.at[code_of->modules.at[code_of->items.at[of.function].module].crate]
+             .is_scanned;
 
-    return self->trail->outside.file && place.function &&
-           !code_of->crates.at[code_of->modules.at[code_of->items.at[place.function].module].crate]
-                .is_scanned;
+    return is_outside ? self->trail->outside : of;
 }
 
 node_ref flow_add(flow *self, const flow_node *shape, const flow_edge *edges, size_t count)
@@ -269,8 +270,7 @@ node_ref flow_add(flow *self, const flow_node *shape, const flow_edge *edges, si
     *made = *shape;
     made->first_edge = (uint32_t)self->edges.count;
     made->edge_count = (uint32_t)count;
-    if (is_outside(self, made->place))
-        made->place = self->trail->outside;
+    made->place = flow_place(self, made->place);
     for (size_t i = 0; i < room; i++)
         self->edges.at[self->edges.count++] = i < count ? edges[i] : (flow_edge){0};
     if (self->trail->condition != 0) {

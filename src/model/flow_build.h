@@ -24,6 +24,8 @@ bool flow_keep(const flow *self, arena *mem, flow_kept *ret) CG_MUST;
 void flow_restore(flow *self, const flow_kept *from);
 
 flow_facts flow_no_facts(void);
+/* Where people can change it: of what lies in a dependency, the call that led there. */
+model_place flow_place(const flow *self, model_place of);
 /* A node with these facts and edges; place, row and name are the caller's. */
 node_ref flow_add(flow *self, const flow_node *shape, const flow_edge *edges, size_t count);
 /* What the text names: an input, or something that was not understood. Once per evaluation. */

@@ -29,6 +29,16 @@ static const cut_row CUTS[] = {
 #undef CUT
 };
 
+static const struct {
+    const char *path;
+    uint32_t version;
+} SINCES[] = {
+#define SINCE(path, major, minor, patch)                                                           \
+    {path, (uint32_t)(major) << 20 | (uint32_t)(minor) << 10 | (uint32_t)(patch)},
+#include "model/operations.def"
+#undef SINCE
+};
+
 operation operation_count(void)
 {
     return (operation)ROW_COUNT;
@@ -71,6 +81,17 @@ static const cut_row *find_cut(operation which)
             return &CUTS[i];
     }
     return NULL;
+}
+
+uint32_t operation_since(operation which)
+{
+    cg_str path = short_path(str_from(ROWS[which].path));
+
+    for (size_t i = 0; i < sizeof SINCES / sizeof SINCES[0]; i++) {
+        if (str_equal(path, str_from(SINCES[i].path)))
+            return SINCES[i].version;
+    }
+    return 0;
 }
 
 const char *operation_condition(operation which)

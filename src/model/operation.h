@@ -3,9 +3,9 @@
  *
  * A row says what one method or function does to the facts of its operands. It is found by
  * canonical path; methods of tensors are `candle_core::Tensor::matmul`, layers
- * `candle_nn::RmsNorm::forward`. Rows were compared with the sources of candle 0.8.4 to 0.11.1;
- * `since` and `until` are given where an operation came or changed. Nothing here knows about
- * values: model/flow keeps the facts, model/flow_apply computes them.
+ * `candle_nn::RmsNorm::forward`. Rows were compared with the sources of candle 0.8.4 to 0.11.1
+ * (tools/operations); where an operation came later, operation_since says when. Nothing here knows
+ * about values: model/flow keeps the facts, model/flow_apply computes them.
  */
 #ifndef CG_MODEL_OPERATION_H
 #define CG_MODEL_OPERATION_H
@@ -154,7 +154,7 @@ enum operation_need {
     NEED_MATRIX = 1 << 6,      /* matmul: a layout BLAS can take */
     NEED_INDEX = 1 << 7,       /* the ids are integers: U8, U32, I64 */
     NEED_FLOAT = 1 << 8,       /* a float type */
-    NEED_NO_CPU_HALF = 1 << 9, /* no kernel for BF16 on the CPU */
+    NEED_NO_CPU_HALF = 1 << 9, /* no kernel for BF16 on the CPU before OPERATION_HALF_SINCE */
     NEED_GPU = 1 << 10,        /* no kernel on the CPU */
     NEED_LOSS = 1 << 11,       /* no need: what comes out is a loss */
     NEED_TRAIN = 1 << 12,      /* no need: behaves differently while training */
@@ -175,10 +175,15 @@ typedef struct operation_row {
 
 typedef uint16_t operation; /* 0: none */
 
+/* candle-core 0.11.1, as CATALOGUE_VERSION makes it. */
+#define OPERATION_HALF_SINCE ((uint32_t)11 << 10 | 1u)
+
 operation operation_count(void); /* one more than the last */
 const operation_row *operation_at(operation which);
 /* By canonical path; 0 when the table has no such operation. */
 operation operation_find(cg_str path);
+/* The first version that has it, as CATALOGUE_VERSION makes them; 0: all that were read. */
+uint32_t operation_since(operation which);
 /* When the gradient is cut or fails: `contiguous_input`; NULL: always. */
 const char *operation_condition(operation which);
 /* The differentiable twin, by path; NULL: none. */

@@ -62,9 +62,21 @@ static void the_table_holds_together(void **state)
     }
 }
 
+static void what_came_later_says_when(void **state)
+{
+    (void)state;
+    assert_int_equal(operation_since(operation_find(CG_LIT("candle_core::Tensor::matmul"))), 0);
+    assert_int_equal(operation_since(operation_find(CG_LIT("candle_core::Tensor::unfold"))),
+                     9u << 10 | 2u);
+    assert_int_equal(operation_since(operation_find(CG_LIT("candle_nn::loss::huber"))),
+                     9u << 10 | 2u);
+    assert_int_equal(operation_since(0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_came_later_says_when),
         cmocka_unit_test(rows_are_found_by_their_last_two_parts),
         cmocka_unit_test(rules_have_the_words_of_documents),
         cmocka_unit_test(the_table_holds_together),

@@ -136,6 +136,26 @@ static void what_goes_through_lists_and_states_is_used(void **state)
                 NULL);
 }
 
+/* What is written into another tensor, and what a trait of the crate does to one. */
+static void what_goes_through_other_methods_is_used(void **state)
+{
+    (void)state;
+    unused_says(TWO "pub fn forward(&self, x: &Tensor) -> Result<Tensor> {\n"
+                    "let all = x.zeros_like()?;\n"
+                    "all.slice_set(&self.a.forward(x)?, 0, 0)?;\nself.b.forward(&all)\n}\n}\n",
+                NULL);
+    unused_says("pub struct Top { pub values: Tensor, pub places: Tensor }\n"
+                "pub trait TopOp { fn top(&self, n: usize) -> Result<Top>; }\n"
+                "impl TopOp for Tensor {\nfn top(&self, n: usize) -> Result<Top> {\n"
+                "let (values, places) = self.sort_last_dim(false)?;\n"
+                "Ok(Top { values: values.narrow(1, 0, n)?, places })\n}\n}\n" TWO
+                "pub fn forward(&self, x: &Tensor, n: usize) -> Result<Tensor> {\n"
+                "let Top { values, .. } = self.a.forward(x)?.top(n)?;\n"
+                "let lost = self.b.forward(x)?.top(n)?;\nlost.places.to_dtype(DType::F32)?;\n"
+                "Ok(values)\n}\n}\n",
+                "vb: b.weight");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +166,7 @@ int main(void)
         cmocka_unit_test(what_others_can_call_is_not_judged),
         cmocka_unit_test(what_is_folded_or_kept_by_a_closure_is_used),
         cmocka_unit_test(what_goes_through_lists_and_states_is_used),
+        cmocka_unit_test(what_goes_through_other_methods_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
