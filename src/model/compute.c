@@ -3,6 +3,7 @@
 #include "model/assemble.h"
 #include "model/contract_findings.h"
 #include "model/gradient_cut.h"
+#include "model/kernel_guess.h"
 #include "model/usage.h"
 
 /* A function too large to be followed to its end is said to be one. */
@@ -71,9 +72,17 @@ cg_code compute_report(compute *self, const extraction *components, cg_err *rete
 {
     CG_TRY(contracts_rest(&self->contracts, reterr));
     CG_TRY(dataflow_report(&self->dataflow, reterr));
-    CG_TRY(contract_findings(&self->hazards, self->functions, self->draft, reterr));
+    CG_TRY(contract_findings(&self->hazards, 0, self->functions, self->draft, reterr));
     CG_TRY(gradient_cut_report(&self->learning, components, self->functions, self->draft, reterr));
     return usage_report(&self->learning, components, self->functions, self->draft, reterr);
+}
+
+cg_code compute_kernels(compute *self, const drivers *from, bool is_cpu_only, cg_err *reterr)
+{
+    size_t first = self->hazards.rows.count;
+
+    CG_TRY(kernel_guess_settle(&self->hazards, from, is_cpu_only, reterr));
+    return contract_findings(&self->hazards, first, self->functions, self->draft, reterr);
 }
 
 void compute_free(compute *self)

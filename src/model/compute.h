@@ -17,6 +17,7 @@
 
 #include "model/contracts.h"
 #include "model/dataflow.h"
+#include "model/drivers.h"
 #include "model/hazard.h"
 #include "model/learning.h"
 
@@ -41,6 +42,9 @@ cg_code compute_component(void *context, const extract_component *component, siz
 cg_code compute_rest(compute *self, cg_err *reterr) CG_MUST;
 /* Rows of the document and findings; the structure is assembled already. */
 cg_code compute_report(compute *self, const extraction *components, cg_err *reterr) CG_MUST;
+/* Findings that depend on how drivers make the components; behind compute_report. */
+cg_code compute_kernels(compute *self, const drivers *from, bool is_cpu_only,
+                        cg_err *reterr) CG_MUST;
 void compute_free(compute *self);
 
 #endif

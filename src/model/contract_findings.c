@@ -381,8 +381,8 @@ static cg_code report(const writer *self, const hazard *of)
     return add_fields(self, of, finding);
 }
 
-cg_code contract_findings(const hazards *from, const function_facts *functions, model_draft *draft,
-                          cg_err *reterr)
+cg_code contract_findings(const hazards *from, size_t first, const function_facts *functions,
+                          model_draft *draft, cg_err *reterr)
 {
     writer self = {
         .from = from,
@@ -393,7 +393,7 @@ cg_code contract_findings(const hazards *from, const function_facts *functions, 
         .reterr = reterr,
     };
 
-    for (size_t i = 0; i < from->rows.count; i++)
+    for (size_t i = first; i < from->rows.count; i++)
         CG_TRY(report(&self, &from->rows.at[i]));
     return CG_OK;
 }

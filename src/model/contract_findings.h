@@ -10,8 +10,8 @@
 #include "model/functions.h"
 #include "model/hazard.h"
 
-/* One finding per hazard, with the fields its code has. */
-cg_code contract_findings(const hazards *from, const function_facts *functions, model_draft *draft,
-                          cg_err *reterr) CG_MUST;
+/* One finding per hazard from row `first` on, with the fields its code has. */
+cg_code contract_findings(const hazards *from, size_t first, const function_facts *functions,
+                          model_draft *draft, cg_err *reterr) CG_MUST;
 
 #endif

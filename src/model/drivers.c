@@ -521,12 +521,16 @@ static cg_code read_builder(finder *self, const builder_value *from, driver_buil
 {
     const trail_root *root = &self->eval->trail->roots.at[from->root];
     const value *dtype = from->dtype ? value_at(self->eval->values, from->dtype) : NULL;
+    const value *device = from->device ? value_at(self->eval->values, from->device) : NULL;
 
     ret->source = root->source;
     CG_TRY(map_index(self, root->varmap, &ret->map));
     CG_TRY(read_chain(self, from, &ret->chain));
     if (dtype && dtype->kind == VALUE_DTYPE && dtype->is_known &&
         !arena_text(&self->out->mem, dtype->text, &ret->dtype))
+        return nomem(self);
+    if (device && device->kind == VALUE_DEVICE && device->is_known &&
+        !arena_text(&self->out->mem, device->text, &ret->device))
         return nomem(self);
     if (root->source != BUILDER_VARMAP && root->source != BUILDER_PARAMETER)
         CG_TRY(printed_argument(self, root->place, 0, false, &ret->text));

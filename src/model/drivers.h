@@ -74,6 +74,7 @@ typedef struct driver_builder {
     uint32_t map;
     sc_strs chain; /* prefixes, outermost first */
     cg_str dtype;  /* `F32`; absent: not known */
+    cg_str device; /* `cpu`, `cuda`, `metal`; absent: not known */
     cg_str text;   /* first argument of the call that made it: what is loaded */
 } driver_builder;
 

@@ -29,6 +29,7 @@ void hazards_free(hazards *self)
     for (size_t i = 0; i < self->rows.count; i++)
         vec_free(self->heap, &self->rows.at[i].entries);
     vec_free(self->heap, &self->rows);
+    vec_free(self->heap, &self->guesses);
     vec_free(self->heap, &self->next);
     number_map_free(&self->by_call);
     arena_free(&self->mem);
@@ -762,6 +763,92 @@ static cg_code meet_integers(meeting *self)
     return CG_OK;
 }
 
+/* --- what only the makers of a component know --- */
+
+/* `vb` of `vb.dtype()`, when it is the root of a parameter. */
+static cg_code root_of(meeting *self, sym expression, cg_str call, cg_str *ret)
+{
+    cg_str text = program_text(self->program, expression);
+    const extract_component *component = self->run->component;
+
+    *ret = (cg_str){0};
+    if (!component || !str_ends_with(text, call))
+        return CG_OK;
+    text.len -= call.len;
+    for (size_t i = 0; i < component->parameters.count; i++) {
+        if (str_equal(component->parameters.at[i].root, text))
+            return arena_text(&self->all->mem, text, ret) ? CG_OK : nomem(self);
+    }
+    return CG_OK;
+}
+
+static cg_code guess_kernel(meeting *self, node_ref which, uint16_t needs)
+{
+    const flow_node *node = node_at(self, which);
+    bool is_backend = (needs & NEED_GPU) != 0;
+    sym source = 0;
+    enum flow_element element = flow_dtype(self->graph, which, &source);
+    flow_requirement row = {.node = which,
+                            .operand = self->graph->edges.at[node->first_edge].from,
+                            .need = FLOW_NEED_KERNEL};
+    hazard_guess guess = {
+        .what = {.code = is_backend ? RULE_CODE_BACKEND_UNSUPPORTED : RULE_CODE_DTYPE_UNSUPPORTED,
+                 .need = FLOW_NEED_KERNEL,
+                 .severity = MODEL_FINDING_SEVERITY_WARNING,
+                 .confidence = MODEL_CONFIDENCE_CONDITIONAL,
+                 .place = node->place},
+        .function = self->run->function->item,
+        .constructor = self->run->component ? self->run->component->constructor : 0,
+    };
+    hazard_guess *slot;
+
+    if (!is_scanned(self, node->place))
+        return CG_OK;
+    /* All operands lie where the parameters do. */
+    for (uint32_t i = 0; i < node->edge_count && !guess.device_root.ptr; i++) {
+        const flow_facts *facts =
+            &node_at(self, self->graph->edges.at[node->first_edge + i].from)->facts;
+
+        if (facts->device == FLOW_SAME_DEVICE)
+            CG_TRY(root_of(self, facts->device_name, CG_LIT(".device()"), &guess.device_root));
+    }
+    if (!is_backend && element == ELEMENT_UNKNOWN)
+        CG_TRY(root_of(self, source, CG_LIT(".dtype()"), &guess.dtype_root));
+    if (!is_backend && element != ELEMENT_BF16 && !guess.dtype_root.ptr)
+        return CG_OK;
+    /* Somebody asks for the device first. */
+    if (is_backend && node->is_conditional && !guess.device_root.ptr)
+        return CG_OK;
+    name_operation(self, &row, &guess.what);
+    CG_TRY(keep_operand(self, &guess.what, which, row.operand, false, &guess.what.operands[0]));
+    guess.what.operands[0].device = FLOW_CPU;
+    if (!is_backend)
+        guess.what.operands[0].element = ELEMENT_BF16;
+    slot = vec_add(self->all->heap, &self->all->guesses);
+    if (!slot)
+        return nomem(self);
+    *slot = guess;
+    return CG_OK;
+}
+
+static cg_code guess_kernels(meeting *self)
+{
+    const catalogue *known = self->all->eval->catalogue;
+    bool has_half = known && known->candle_core >= OPERATION_HALF_SINCE;
+
+    for (node_ref n = 1; n < self->graph->nodes.count; n++) {
+        const flow_node *node = node_at(self, n);
+        uint16_t needs = operation_at(node->row)->needs & (NEED_GPU | NEED_NO_CPU_HALF);
+
+        if (has_half)
+            needs &= NEED_GPU;
+        if (needs && node->kind == FLOW_OPERATION && !node->is_forgotten && !node->body &&
+            node->edge_count && !is_device(node->facts.device))
+            CG_TRY(guess_kernel(self, n, needs));
+    }
+    return CG_OK;
+}
+
 cg_code hazards_read(void *context, const entry_run *run, cg_err *reterr)
 {
     hazards *all = context;
@@ -783,6 +870,8 @@ cg_code hazards_read(void *context, const entry_run *run, cg_err *reterr)
         code = meet_devices(&self);
     if (code == CG_OK)
         code = meet_integers(&self);
+    if (code == CG_OK)
+        code = guess_kernels(&self);
     arena_reset(&all->work, place);
     return code;
 }

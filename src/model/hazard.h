@@ -49,6 +49,18 @@ typedef struct hazard {
     VEC(uint32_t) entries; /* items of the functions it was met from */
 } hazard;
 
+/*
+ * A call without a kernel if its tensors lie on the CPU (and are BF16), which the function does not
+ * say: whoever makes the component may.
+ */
+typedef struct hazard_guess {
+    hazard what;          /* without entries */
+    item_ref function;    /* of the entry */
+    item_ref constructor; /* of the component, 0: none */
+    cg_str device_root;   /* `vb`: it lies where that builder puts it; absent: nobody says */
+    cg_str dtype_root;    /* has the dtype of that builder; absent: it is known */
+} hazard_guess;
+
 typedef struct hazards {
     heap *heap;
     arena mem;
@@ -57,6 +69,7 @@ typedef struct hazards {
     VEC(hazard) rows;   /* in the order they were met */
     number_map by_call; /* file and place -> first row there + 1 */
     VEC(uint32_t) next; /* by row: 1 + the next one of the same key */
+    VEC(hazard_guess) guesses;
 } hazards;
 
 void hazards_init(hazards *self, const eval *interpreter, heap *from);

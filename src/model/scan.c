@@ -124,6 +124,26 @@ static void find_versions(scan *self)
     self->eval->catalogue = &self->versions;
 }
 
+/* Is candle built without any other device? */
+static bool is_cpu_only(const cargo_graph *graph)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < graph->packages.count; i++) {
+        const cargo_package *package = &graph->packages.at[i];
+
+        if (!str_equal(package->name, CG_LIT("candle-core")))
+            continue;
+        is_found = package->is_loaded;
+        for (size_t k = 0; k < package->features.count; k++) {
+            if (str_equal(package->features.at[k], CG_LIT("cuda")) ||
+                str_equal(package->features.at[k], CG_LIT("metal")))
+                return false;
+        }
+    }
+    return is_found;
+}
+
 static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_options *options,
                    cg_err *reterr)
 {
@@ -155,6 +175,8 @@ static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_option
     if (computes)
         CG_TRY(compute_report(&self->compute, &self->extraction, reterr));
     CG_TRY(drivers_run(self->eval, &self->functions, &self->drivers, reterr));
+    if (computes)
+        CG_TRY(compute_kernels(&self->compute, &self->drivers, is_cpu_only(self->cargo), reterr));
     CG_TRY(wiring_sites(&self->extraction, &self->drivers, &self->functions, &self->draft, reterr));
     CG_TRY(training_check(self->eval, &self->drivers, &self->functions, &self->draft, reterr));
     if (options->is_heuristic)

@@ -172,9 +172,9 @@ cg_code wiring_sites(const extraction *components, const drivers *from,
     return code;
 }
 
-cg_str wiring_dtype(const drivers *from, item_ref constructor, cg_str root)
+wiring_place wiring_of(const drivers *from, item_ref constructor, cg_str root)
 {
-    cg_str dtype = {0};
+    wiring_place found = {0};
 
     for (size_t i = 0; i < from->all.count; i++) {
         for (size_t j = 0; j < from->all.at[i].sites.count; j++) {
@@ -185,11 +185,16 @@ cg_str wiring_dtype(const drivers *from, item_ref constructor, cg_str root)
 
                 if (!str_equal(builder->root, root))
                     continue;
-                if (!builder->dtype.ptr || (dtype.ptr && !str_equal(dtype, builder->dtype)))
-                    return (cg_str){0};
-                dtype = builder->dtype;
+                if (found.count++ == 0) {
+                    found.dtype = builder->dtype;
+                    found.device = builder->device;
+                }
+                if (!str_equal(found.dtype, builder->dtype))
+                    found.dtype = (cg_str){0};
+                if (!str_equal(found.device, builder->device))
+                    found.device = (cg_str){0};
             }
         }
     }
-    return dtype;
+    return found;
 }

@@ -11,9 +11,15 @@
 cg_code wiring_sites(const extraction *components, const drivers *from,
                      const function_facts *functions, model_draft *draft, cg_err *reterr) CG_MUST;
 /*
- * The dtype of what a component registers below a root, when all drivers that make it agree:
- * `F32`. Absent when nobody says it. It holds on condition: others may make it differently.
+ * Dtype (`F32`) and device (`cpu`) of what a component registers below a root, when all drivers
+ * that make it agree; absent when nobody says it. They hold on condition: others may make it
+ * differently.
  */
-cg_str wiring_dtype(const drivers *from, item_ref constructor, cg_str root);
+typedef struct wiring_place {
+    cg_str dtype, device;
+    size_t count; /* sites that give the root a builder */
+} wiring_place;
+
+wiring_place wiring_of(const drivers *from, item_ref constructor, cg_str root);
 
 #endif

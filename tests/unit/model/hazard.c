@@ -449,12 +449,55 @@ static void test_memory(void **state)
     little_end(&l);
 }
 
+/* Who makes the component says where it lies and of what it is. */
+static void test_drivers(void **state)
+{
+    static const struct {
+        const char *maker;
+        const char *code;
+    } rows[] = {
+        {"VarBuilder::from_varmap(&map, DType::BF16, &Device::Cpu)", "dtype-unsupported"},
+        {"VarBuilder::zeros(DType::BF16, &Device::Cpu)", "dtype-unsupported"},
+        {"VarBuilder::from_varmap(&map, DType::F32, &Device::Cpu)", NULL},
+        {"VarBuilder::from_varmap(&map, DType::BF16, &Device::new_cuda(0)?)", NULL},
+    };
+    char text[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(text, sizeof text,
+                 "use candle_core::{DType, Device, Result, Tensor};\n"
+                 "use candle_nn::{linear, Linear, Module, VarBuilder, VarMap};\n"
+                 "pub struct Net { fc: Linear }\nimpl Net {\n"
+                 "pub fn new(vb: VarBuilder) -> Result<Self> { Ok(Self { fc: linear(3, 3, "
+                 "vb.pp(\"fc\"))? }) }\n"
+                 "pub fn forward(&self, x: &Tensor) -> Result<Tensor> { self.fc.forward(x) }\n}\n"
+                 "pub fn start() -> Result<Net> {\nlet map = VarMap::new();\n"
+                 "let vb = %s;\nNet::new(vb)\n}\n",
+                 rows[i].maker);
+        scan_source(text);
+        if (rows[i].code) {
+            const model_finding *finding = only(rows[i].code);
+
+            assert_int_equal(finding->confidence, MODEL_CONFIDENCE_CONDITIONAL);
+            assert_text(finding->function, "Net::forward");
+            assert_text(finding->operation, "candle_core::Tensor::matmul");
+            assert_text(finding->dtype, "BF16");
+            assert_int_equal(finding->device.word, MODEL_DEVICE_CPU);
+        } else {
+            for (size_t k = 0; k < finding_count(); k++)
+                assert_false(str_equal(finding_of(k)->rule, CG_LIT("dtype-unsupported")));
+        }
+        scan_close();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_merged),
-        cmocka_unit_test(test_impact),  cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_drivers), cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_merged),  cmocka_unit_test(test_impact),
+        cmocka_unit_test(test_fields),  cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
