@@ -502,6 +502,7 @@ MODEL: Dict[str, Columns] = {
         ("location.column", "integer"),
         ("location.byte_start", "integer"),
         ("location.byte_end", "integer"),
+        ("operand_domain_known", "boolean"),
     ),
     "stages": (
         ("id", "text"),
