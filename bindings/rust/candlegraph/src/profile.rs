@@ -49,17 +49,6 @@ pub struct ProfileSession {
     path: PathBuf,
 }
 
-/// An operation that was begun; [`ProfileSession::end_operation`] ends it.
-#[derive(Clone, Copy)]
-pub struct OpenOperation(sys::cg_runtime_timed);
-
-impl OpenOperation {
-    pub fn event_id(&self) -> String {
-        // SAFETY: terminated by the recorder.
-        unsafe { std::ffi::CStr::from_ptr(self.0.event_id.as_ptr()) }.to_string_lossy().into_owned()
-    }
-}
-
 impl ProfileSession {
     /// Truncates `path`, and makes the directories it needs.
     pub fn open(path: impl AsRef<Path>, config: ProfileConfig) -> Result<Self> {
@@ -83,30 +72,40 @@ impl ProfileSession {
         unsafe { sys::cg_runtime_set_step(self.raw.at(), step) };
     }
 
-    pub fn begin_operation<T: AsRef<str>>(
+    /// Begin an operation, and tell its event id.
+    pub fn begin_operation(
         &self,
         static_id: impl AsRef<str>,
         op: impl AsRef<str>,
-        inputs: impl AsRef<[T]>,
-    ) -> Result<OpenOperation> {
+        inputs: &[String],
+    ) -> Result<String> {
         let mut texts = Texts::default();
         let (static_id, op) = (texts.put(static_id.as_ref())?, texts.put(op.as_ref())?);
-        let inputs = texts.put_all(inputs.as_ref())?;
+        let inputs = texts.put_all(inputs)?;
         let mut timed = sys::cg_runtime_timed::zeroed();
         tell(|err| unsafe {
-            let at = self.raw.at();
-            sys::cg_runtime_begin(at, static_id, op, inputs.as_ptr(), inputs.len(), &mut timed, err)
+            let (at, count) = (self.raw.at(), inputs.len());
+            sys::cg_runtime_begin(at, static_id, op, inputs.as_ptr(), count, &mut timed, err)
         })?;
-        Ok(OpenOperation(timed))
+        // SAFETY: terminated by the recorder.
+        let event_id = unsafe { std::ffi::CStr::from_ptr(timed.event_id.as_ptr()) };
+        Ok(event_id.to_string_lossy().into_owned())
     }
 
     /// Write it, and tell how long it took.
-    pub fn end_operation(&self, operation: OpenOperation, output: Option<&str>) -> Result<u64> {
+    pub fn end_operation(&self, event_id: impl AsRef<str>, output: Option<String>) -> Result<u64> {
+        let event_id = event_id.as_ref();
         let mut texts = Texts::default();
-        let output = texts.put_option(output)?;
+        let output = texts.put_option(output.as_deref())?;
+        // An event id ends with the operation's number.
+        let mut timed = sys::cg_runtime_timed::zeroed();
+        timed.number = event_id.rsplit('-').next().and_then(|text| text.parse().ok()).unwrap_or(0);
+        for (to, from) in timed.event_id.iter_mut().zip(event_id.bytes().take(63)) {
+            *to = from as std::ffi::c_char;
+        }
         let mut duration = 0;
         tell(|err| unsafe {
-            sys::cg_runtime_end(self.raw.at(), &operation.0, output, &mut duration, err)
+            sys::cg_runtime_end(self.raw.at(), &timed, output, &mut duration, err)
         })?;
         Ok(duration)
     }
@@ -138,33 +137,31 @@ impl ProfileSession {
 #[must_use = "the operation ends when this goes"]
 pub struct TimedOperation<'a> {
     session: &'a ProfileSession,
-    operation: OpenOperation,
-    is_open: bool,
+    event_id: Option<String>,
 }
 
 impl<'a> TimedOperation<'a> {
-    pub fn begin<T: AsRef<str>>(
+    pub fn begin(
         session: &'a ProfileSession,
         static_id: impl AsRef<str>,
         op: impl AsRef<str>,
-        inputs: impl AsRef<[T]>,
+        inputs: &[String],
     ) -> Result<Self> {
-        let operation = session.begin_operation(static_id, op, inputs)?;
-        Ok(Self { session, operation, is_open: true })
+        let event_id = session.begin_operation(static_id, op, inputs)?;
+        Ok(Self { session, event_id: Some(event_id) })
     }
 
     /// End it here, and tell how long it took.
-    pub fn end(mut self, output: Option<&str>) -> Result<u64> {
-        self.is_open = false;
-        self.session.end_operation(self.operation, output)
+    pub fn end(mut self, output: Option<String>) -> Result<u64> {
+        self.session.end_operation(self.event_id.take().unwrap_or_default(), output)
     }
 }
 
 impl Drop for TimedOperation<'_> {
     fn drop(&mut self) {
-        if self.is_open {
+        if let Some(event_id) = self.event_id.take() {
             // An output that broke says so at finish.
-            let _ = self.session.end_operation(self.operation, None);
+            let _ = self.session.end_operation(event_id, None);
         }
     }
 }

@@ -6,18 +6,23 @@
 //! use candle_graph::{tracing::CaptureLayer, ProfileRun, TraceSession};
 //!
 //! # fn main() -> candle_graph::Result<()> {
+//! let capture = CaptureLayer::idle().install_here(); // before the model is made
+//! // let model = BertModel::load(vb, &config)?;
 //! let session = Arc::new(TraceSession::open("run.jsonl", ProfileRun::inference("app::embed", 1, "cpu"))?);
-//! let _capture = CaptureLayer::new(&session).install_here();
-//! let _measured = session.begin_measurement("embed");
-//! // model.forward(...)
+//! capture.record_into(&session);
+//! // { let _measured = session.begin_measurement("embed"); model.forward(...)?; }
+//! TraceSession::finish_shared(session)?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A span of `tracing` may be entered many times; each time is a span of the session. It stands
-//! inside the innermost open span of its thread.
+//! A span of `tracing` belongs to the subscriber that was there when it was made, and models make
+//! theirs when they are loaded: the layer comes first, and is told later which session is on.
+//!
+//! A span may be entered many times; each time is a span of the session. It stands inside the
+//! innermost open span of its thread.
 use std::cell::RefCell;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 
 use candlegraph_sys as sys;
 use tracing::span::{Attributes, Id};
@@ -35,18 +40,58 @@ thread_local! {
     static ENTERED: RefCell<Vec<(u64, u64, sys::cg_record_span)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Which session is on, if any. Shared by a layer and its handles; keeps no session alive.
+#[derive(Clone, Default)]
+pub struct CaptureHandle(Arc<RwLock<Weak<TraceSession>>>);
+
+impl CaptureHandle {
+    /// Spans that are entered from here on go to `session`, until it is finished.
+    pub fn record_into(&self, session: &Arc<TraceSession>) {
+        *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::downgrade(session);
+    }
+
+    /// Nothing is recorded any more.
+    pub fn stop(&self) {
+        *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Weak::new();
+    }
+
+    fn session(&self) -> Option<Arc<TraceSession>> {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).upgrade()
+    }
+}
+
+/// A layer that is the only subscriber of its thread, until this goes.
+pub struct InstalledCapture {
+    handle: CaptureHandle,
+    _subscriber: DefaultGuard,
+}
+
+impl std::ops::Deref for InstalledCapture {
+    type Target = CaptureHandle;
+
+    fn deref(&self) -> &CaptureHandle {
+        &self.handle
+    }
+}
+
 /// A layer that begins a span of the session where a span is entered, and ends it where it is left.
-///
-/// The layer does not keep the session: after `finish` it does nothing.
 pub struct CaptureLayer {
-    session: Weak<TraceSession>,
+    target: CaptureHandle,
     kind: SpanKind,
     prefix: String,
 }
 
 impl CaptureLayer {
+    /// For spans that are made from here on, into `session`.
     pub fn new(session: &Arc<TraceSession>) -> Self {
-        Self { session: Arc::downgrade(session), kind: SpanKind::Module, prefix: String::new() }
+        let layer = Self::idle();
+        layer.target.record_into(session);
+        layer
+    }
+
+    /// Records nothing until its handle is told a session.
+    pub fn idle() -> Self {
+        Self { target: CaptureHandle::default(), kind: SpanKind::Module, prefix: String::new() }
     }
 
     /// Which kind the spans have; modules, when nothing is said.
@@ -61,9 +106,16 @@ impl CaptureLayer {
         self
     }
 
-    /// As the only subscriber of this thread, until the guard goes.
-    pub fn install_here(self) -> DefaultGuard {
-        tracing::subscriber::set_default(tracing_subscriber::registry().with(self))
+    /// For a layer that goes into a subscriber of the program's own.
+    pub fn handle(&self) -> CaptureHandle {
+        self.target.clone()
+    }
+
+    /// As the only subscriber of this thread, until the result goes.
+    pub fn install_here(self) -> InstalledCapture {
+        let handle = self.handle();
+        let subscriber = tracing_subscriber::registry().with(self);
+        InstalledCapture { handle, _subscriber: tracing::subscriber::set_default(subscriber) }
     }
 }
 
@@ -82,7 +134,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for CaptureLayer {
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
-        let (Some(session), Some(span)) = (self.session.upgrade(), context.span(id)) else {
+        let (Some(session), Some(span)) = (self.target.session(), context.span(id)) else {
             return;
         };
         let extensions = span.extensions();
@@ -97,7 +149,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for CaptureLayer {
     }
 
     fn on_exit(&self, id: &Id, _context: Context<'_, S>) {
-        let Some(session) = self.session.upgrade() else {
+        let Some(session) = self.target.session() else {
             return;
         };
         let ours = ENTERED.with_borrow_mut(|all| {

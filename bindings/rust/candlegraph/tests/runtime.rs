@@ -80,7 +80,6 @@ fn an_entrypoint_is_profiled() {
     let path = folder.at("deep/profile.jsonl");
     let mut config = ProfileConfig::infer("Net::forward");
     config.analysis_id = Some("analysis:1".into());
-    #[allow(unused_mut)]
     let mut session = ProfileSession::open(&path, config).unwrap();
     session.set_step(0);
     {
@@ -88,14 +87,14 @@ fn an_entrypoint_is_profiled() {
             &session,
             "operation:infer:0",
             "forward",
-            vec!["tensor:x".to_string()],
+            &["tensor:x".to_string()],
         )
         .unwrap();
-        let _op =
-            TimedOperation::begin(&session, "operation:infer:3", "matmul", Vec::<String>::new())
-                .unwrap();
+        let _op = TimedOperation::begin(&session, "operation:infer:3", "matmul", &[]).unwrap();
         session.record_edge_timing("operation:infer:2", "operation:infer:3", 17).unwrap();
     }
+    // As the reference has it: one at a time, by exclusive reference.
+    drop(TimedOperation::begin(&mut session, "operation:infer:4", "relu", &[]).unwrap());
     assert_eq!(session.finish().unwrap(), path);
     let trace = lines(&path);
     assert_eq!(trace[0]["phase"], "infer");
@@ -111,8 +110,9 @@ fn an_entrypoint_is_profiled() {
 fn operations_left_open_are_named() {
     let folder = Folder::new();
     let session = ProfileSession::open(folder.at("p.jsonl"), ProfileConfig::train("f")).unwrap();
-    let open = session.begin_operation("operation:a", "matmul", ["x"]).unwrap();
-    assert_eq!(open.event_id(), "train-op-0-1");
+    let open = session.begin_operation("operation:a", "matmul", &["x".to_string()]).unwrap();
+    assert_eq!(open, "train-op-0-1");
+    assert!(session.end_operation("train-op-0-7", None).is_err());
     let error = session.finish().unwrap_err().to_string();
     assert!(error.contains("train-op-0-1 (matmul)"), "{error}");
 }

@@ -69,3 +69,20 @@ fn threads_have_their_own_stack() {
     let found = paths(&lines(TraceSession::finish_shared(session).unwrap()));
     assert_eq!(found.iter().filter(|path| *path == "app>a>b").count(), 300);
 }
+
+#[test]
+fn spans_made_before_the_session_are_recorded_into_it() {
+    let folder = Folder::new();
+    let capture = CaptureLayer::idle().install_here();
+    let layer = span!(Level::TRACE, "layer");
+    layer.in_scope(|| ());
+    for _ in 0..2 {
+        let session = session(&folder);
+        capture.record_into(&session);
+        layer.in_scope(|| ());
+        capture.stop();
+        layer.in_scope(|| ());
+        let trace = lines(TraceSession::finish_shared(session).unwrap());
+        assert_eq!(paths(&trace), ["app", "app>layer"]);
+    }
+}
