@@ -91,6 +91,15 @@ static void put_identity(work *self, const doc_node *row, uint32_t node)
     put_span(self, NODE_PARENT, owner_of(derived, other));
 }
 
+/* A span has none; a tensor that is known by its name alone has one that nobody wrote down. */
+static bool has_shape(const graph *derived, uint32_t node)
+{
+    uint32_t others = derived->span_count + derived->op_count;
+
+    return node >= derived->span_count &&
+           (node < others || derived->tensors[node - others].event != TRACE_NONE);
+}
+
 static void put_node(work *self, uint32_t node, const uint64_t *net_peaks)
 {
     const graph *derived = &self->pen.view.graph;
@@ -114,10 +123,10 @@ static void put_node(work *self, uint32_t node, const uint64_t *net_peaks)
                                node < derived->span_count && row->peak_live_bytes.is_set});
     columns_optional(to, NODE_RESIDUAL, row->residual_bytes);
     columns_optional(to, NODE_DENSE, row->dense_bytes);
-    if (node < derived->span_count)
-        columns_unknown(to, NODE_SHAPE);
-    else
+    if (has_shape(derived, node))
         put_axes(self, NODE_SHAPE, row->shape);
+    else
+        columns_unknown(to, NODE_SHAPE);
     columns_text(to, NODE_DTYPE, row->dtype);
     columns_text(to, NODE_DEVICE, row->device);
 }

@@ -2,6 +2,7 @@
  * axe finds nothing to object to: every view of a run with everything in it, of a failed and an invalid capture and
  * of a crate, in both themes and in a narrow window.
  *
+ * ctest-labels: slow
  * ctest-timeout: 300
  */
 import path from "node:path";

@@ -2,6 +2,7 @@
  * The captures of tests/data open on Overview without a message or a request, whatever its health; every tab
  * opens, none is blank, and a capture without a graph says why there is nothing to draw.
  *
+ * ctest-labels: slow
  * ctest-timeout: 300
  */
 import { readdirSync } from "node:fs";

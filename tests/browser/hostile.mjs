@@ -2,6 +2,7 @@
  * Eighty texts that would be code, markup, an address or a trick to the eye, in every text field of a trace, healthy
  * and failed, and as names of a crate: no script runs, nothing is requested, the text is shown as it is.
  *
+ * ctest-labels: slow
  * ctest-timeout: 600
  */
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -2,8 +2,10 @@
  * The views of a run do what they say: draw, select, search, zoom, sort, copy, export; by mouse and by
  * keyboard; the fragment brings one back to the same place; nothing is wider than the window.
  *
+ * ctest-labels: slow
  * ctest-timeout: 300
  */
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { openTab, run, settle, tabs, traces } from "./support.mjs";
 
@@ -131,6 +133,25 @@ async function graph(t, file) {
   await page.close();
 }
 
+async function prints(t) {
+  const lines = readFileSync(path.join(traces, "mlp-update-4.jsonl"), "utf8").trim().split("\n");
+  const start = JSON.parse(lines.find((line) => line.includes('"span_start"') && line.includes('"measured":true')));
+  const more = Array.from({ length: 700 }, (_, i) => [
+    JSON.stringify({ kind: "span_start", id: `x${i}`, parent_id: start.id, name: `extra ${i}`, start_ns: start.start_ns, span_kind: "function", measured: false }),
+    JSON.stringify({ kind: "span_end", id: `x${i}`, duration_ns: 0 })]).flat();
+  const at = lines.findIndex((line) => line.includes('"span_start"') && line.includes('"measured":true')) + 1;
+  const page = await t.open(t.write("long.jsonl", [...lines.slice(0, at), ...more, ...lines.slice(at)].join("\n") + "\n"), { hash: "#span_costs?form=nodes" });
+  const rows = () => page.$$eval("#view-span_costs tbody tr", (all) => all.filter((row) => row.offsetParent).length);
+  const onScreen = await rows();
+  t.need(onScreen < 120, `${onScreen} rows of a long table are in the document`);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  t.need(await rows() === 500, "paper does not get the first rows");
+  t.need((await page.$$eval("caption", (all) => all.filter((one) => one.offsetParent).map((one) => one.textContent).join())).includes("printed 500 of"), "paper does not say what it leaves out");
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  t.need(await rows() === onScreen, "the table does not come back");
+  await page.close();
+}
+
 async function expands(t) {
   const chain = [];
   const add = (record) => chain.push(JSON.stringify(record));
@@ -207,6 +228,7 @@ await run("views", async (t) => {
   await costs(t, file);
   await graph(t, file);
   await expands(t);
+  await prints(t);
   await face(t, file);
   await sizes(t, file);
 });

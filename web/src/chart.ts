@@ -40,8 +40,9 @@ export function linear(min: number, max: number, from: number, to: number, count
 
 /* Of positive numbers, by powers of ten. */
 export function logarithmic(min: number, max: number, from: number, to: number, count: number): Scale {
-  const low = Math.floor(Math.log10(min > 0 ? min : 1));
-  const high = Math.max(low + 1, Math.ceil(Math.log10(max > 0 ? max : 1)));
+  // Nothing to show, and the least and the largest double, must give an axis as well.
+  const low = Math.max(-323, Math.floor(Math.log10(min > 0 && min < Infinity ? min : 1)));
+  const high = Math.min(308, Math.max(low + 1, Math.ceil(Math.log10(max > 0 && max < Infinity ? max : 1))));
   const by = Math.max(1, Math.ceil((high - low) / Math.max(1, count)));
   const ticks: number[] = [];
   for (let power = low; power <= high; power += by) ticks.push(10 ** power);

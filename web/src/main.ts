@@ -6,7 +6,7 @@ import { showHelp } from "./help";
 import { Router } from "./router";
 import { save } from "./save";
 import { startSearch } from "./search";
-import { bytes, count, known, ms, show } from "./text";
+import { bytes, count, known, ms, show, shown } from "./text";
 import { colour, onTheme, startTheme, toggleTheme } from "./theme";
 import type { Context, Found, Mounted, View } from "./view";
 
@@ -209,6 +209,14 @@ function headline(doc: Doc): void {
     parts.push(`${count(model.summary?.total_parameters)} parameters`);
   }
   if (name === "") name = nameOfDocument(doc, parts);
+  /* Of a run the packed tables are whole; a model that is too large is cut, and every view of it with it. */
+  const bounded = model?.bounded;
+  if (bounded) {
+    byId("cg-bounded").textContent = `The model is larger than a page holds (${bytes(bounded.limit_bytes)}): its lists show at most ` +
+      `${count(bounded.row_limit)} rows. Cut: ` + bounded.lists.map((cut: { list: string; displayed: number; total: number }) =>
+      `${cut.list} ${shown(cut.displayed, cut.total)}`).join(", ") + ". `candle-graph report` prints everything.";
+    byId("cg-bounded").hidden = false;
+  }
   byId("cg-title").replaceChildren(name === "" ? "Candle Graph" : text(name, 120));
   byId("cg-headline").textContent = parts.join(" \u00b7 ");
 }

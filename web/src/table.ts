@@ -41,6 +41,7 @@ export interface TableHandle {
 const HEIGHT = 26;
 const SHORT = 60; /* up to that many rows are all in the document, at their natural height */
 const MOST = 1000000; /* a browser's tallest element ends somewhat above */
+const PRINTED = 500; /* rows on paper */
 
 type Key = number | string | bigint | null;
 
@@ -79,6 +80,7 @@ export function table<T>(options: TableOptions<T>): TableHandle {
   let sort = options.sort ?? null;
   let top = -1;
   let word = "";
+  let words = ""; /* of the caption */
 
   const body = h("tbody");
   const title = h("caption");
@@ -139,8 +141,9 @@ export function table<T>(options: TableOptions<T>): TableHandle {
     });
     const here = Math.min(order.length, MOST);
     const all = options.total ?? rows.length;
-    title.textContent = `${options.caption}: ${shown(here, word === "" ? all : order.length)}` +
+    words = `${options.caption}: ${shown(here, word === "" ? all : order.length)}` +
       (word === "" ? "" : ` that match, of ${count(all)}`);
+    title.textContent = words;
     grid.setAttribute("aria-rowcount", String(order.length + 1));
     scroll.classList.toggle("long", order.length > SHORT);
     scroll.scrollTop = 0;
@@ -194,6 +197,19 @@ export function table<T>(options: TableOptions<T>): TableHandle {
   }
 
   scroll.addEventListener("scroll", () => draw(), { passive: true });
+  // Paper does not scroll: the first rows of the order at hand, and the caption says how many.
+  addEventListener("beforeprint", () => {
+    if (!element.isConnected || order.length <= SHORT) return;
+    const here = Math.min(order.length, PRINTED);
+    body.replaceChildren(...Array.from({ length: here }, (_, at) => line(at, false)));
+    title.textContent = `${words}; printed ${count(here)} of ${count(order.length)}`;
+  });
+  addEventListener("afterprint", () => {
+    if (!element.isConnected || order.length <= SHORT) return;
+    title.textContent = words;
+    top = -1;
+    draw();
+  });
   select();
   return {
     element,

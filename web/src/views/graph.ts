@@ -77,7 +77,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
   const status = h("span", { class: "soft", role: "status" });
   const picture = svg("svg", { class: "graph", role: "group", "aria-label": "Graph around the focus; Tab goes from node to node" });
   const stage = svg("g");
-  const marker = (id: string) => svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" },
+  const marker = (id: string) => svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" },
     svg("path", { d: "M0 0L8 4L0 8z", class: "arrow" }));
   picture.append(svg("defs", {}, marker("cg-arrow")), stage);
 
@@ -243,7 +243,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
   function fit(): void {
     const box = picture.getBoundingClientRect();
     if (layout === null || box.width === 0) return;
-    const scale = Math.max(0.06, Math.min(1.2, box.width / (layout.width + 20), box.height / (layout.height + 20)));
+    const scale = Math.max(0.06, Math.min(1.6, box.width / (layout.width + 20), box.height / (layout.height + 20)));
     view = { scale, x: (box.width - layout.width * scale) / 2, y: (box.height - layout.height * scale) / 2 };
     // A wide graph that would become unreadable starts at the focus instead.
     if (scale < 0.45) center(focus, 0.8, 0.22);
