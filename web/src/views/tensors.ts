@@ -101,7 +101,7 @@ function drawDots(stats: Table): { element: HTMLElement; picture(): SVGElement |
       if (middle > 0 && top > 0) parts.push(line(x.at(middle), y, x.at(top), y, "var(--soft)"));
       if (top > 0) parts.push(dot(2, x.at(top), y, 3.5, "var(--c2)"));
       if (middle > 0) parts.push(dot(0, x.at(middle), y, 4, "var(--c1)"));
-      if (middle === 0 && top === 0) parts.push(words(frame.left + 4, y + 4, "all zero", "start", { fill: "var(--soft)" }));
+      if (middle === 0 && top === 0 && bad.number(row) === 0) parts.push(words(frame.left + 4, y + 4, "all zero", "start", { fill: "var(--soft)" }));
       if (bad.number(row) > 0) parts.push(words(frame.right, y + 4, `\u2717 ${count(bad.exact(row))} not finite`, "end", { fill: "var(--bad)" }));
     }
     drawn = picture(`Root mean square and largest magnitude of ${rows} rows on a logarithmic axis`, width, high, ...parts);

@@ -1,0 +1,72 @@
+/*
+ * Eighty texts that would be code, markup, an address or a trick to the eye, in every text of a comparison, a
+ * series, the state of a campaign and a join: no script runs, nothing is requested, the text is shown as it is.
+ *
+ * ctest-timeout: 600
+ */
+import { PAYLOADS, shown } from "./shared/payloads.mjs";
+import { openTab, run, settle, tabs } from "./support.mjs";
+
+function comparison(text) {
+  const id = (name) => name + text;
+  const cohort = { samples_ns: [1, 2], median_ns: 1.5, p95_ns: 2, mad_ns: 0.5 };
+  const runs = [{ run_id: id("a"), manifest_sha256: id("m") }, { run_id: id("b"), manifest_sha256: id("n") }];
+  return {
+    schema: "candle-graph/comparison/6", metric: id("metric"), inputs: { verification: "verified_bundles", baseline: runs, candidate: runs }, comparable: false, paired: false,
+    verdict: "ineligible", reasons: [{ code: id("code"), message: id("message") }], baseline_implementation_id: id("old"), candidate_implementation_id: id("new"),
+    identity: { workload_id: id("w"), model_id: id("m"), config_id: id("c"), data_id: id("d"), seed_policy: id("s"), physical_batch: 1, accumulation_steps: 1, precision: id("p"), device_state: id("x") },
+    baseline: cohort, candidate: cohort, median_delta_ns: 0, median_delta_percent: null, confidence_interval: null,
+    tensor_stats: { baseline_runs: 2, candidate_runs: 2, matched: [{ label: text, rms_a: 1, rms_b: 2, rms_ratio: 2, abs_max_ratio: null, non_finite_a: 0, non_finite_b: 1, samples_a: 1, samples_b: 1, runs_a: 1, runs_b: 1 }],
+      unmatched_a: [id("gone")], unmatched_b: [id("fresh")] },
+  };
+}
+
+function series(text) {
+  const id = (name) => name + text;
+  const rows = (more) => [1, 2].map((step) => ({ capture_step: step, run_id: id(`r${step}`), ...more }));
+  const map = (value) => JSON.parse(`{${JSON.stringify(text)}:${JSON.stringify(value)},"other":${JSON.stringify(value)}}`);
+  return {
+    schema: "candle-graph/series/1", entrypoint: id("entry"), coordinate: "capture_step", label_prefix: id("prefix"),
+    inputs: [1, 2].map((step) => ({ capture_step: step, run_id: id(`r${step}`), bundle: id("path"), manifest_sha256: id("sha") })),
+    outer_wall_time: rows({ outer_wall_time_ns: 5 }), tensor_stats: map(rows({ rms: 1, abs_max: 2, mean: 0.5, non_finite: 1, elements: 4 })),
+    gradients: map(rows({ state: "present", norm: 0.5 })), residual_bytes: map(rows({ residual_bytes: 8 })),
+    growth: [{ span: text, captures: 2, from_bytes: 1, to_bytes: 2, bytes_per_capture: 1, points: rows({ residual_bytes: 1 }) }],
+  };
+}
+
+function status(text) {
+  const id = (name) => name + text;
+  return {
+    schema: "candle-graph/campaign-status/1", campaign_id: id("campaign"), entrypoint: id("entry"), planned: 2, published: 0, missing: 1, failed: 1,
+    captures: [{ capture_step: 1, bundle: id("path"), state: { state: "missing" } }, { capture_step: 2, bundle: text, state: { state: "failed_run", run_id: id("run"), reason: id("reason") } }],
+  };
+}
+
+async function look(t, page, what, text) {
+  for (const id of await tabs(page)) {
+    await openTab(page, id);
+    for (const select of await page.$$(`#view-${id} select`))
+      for (const value of await select.$$eval("option:not([disabled])", (all) => all.slice(0, 8).map((one) => one.value))) {
+        await select.selectOption(value);
+        await settle(page);
+      }
+    await page.evaluate(() => { for (const one of document.querySelectorAll("td, th, .chart *")) one.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })); });
+    const open = await page.$(`#view-${id} tbody button.link`);
+    if (open) await open.click();
+  }
+  await page.evaluate(() => { const query = document.getElementById("cg-query"); query.value = "e"; query.dispatchEvent(new Event("input")); });
+  await settle(page);
+  t.need(await page.evaluate(() => window.hit) === undefined, `${what}: a script ran`);
+  t.need(await page.$$eval('script:not([type^="application/"])', (all) => all.length) === 1, `${what}: an element was made of a text`);
+  t.need(await page.$$eval("iframe, object, embed, base, form, marquee, [onerror], [onload], [onfocus]", (all) => all.length) === 0, `${what}: markup was parsed`);
+  if (text.length < 140) t.need((await page.evaluate(() => document.body.textContent)).includes(shown(text)), `${what}: the text is not shown as it is`);
+}
+
+await run("hostile documents", async (t) => {
+  const page = await t.page();
+  for (const [number, text] of PAYLOADS.entries())
+    for (const [name, make] of [["comparison", comparison], ["series", series], ["status", status]]) {
+      await t.open(t.make("view", t.write(`${name}.json`, JSON.stringify(make(text)))), { page });
+      await look(t, page, `payload ${number}, ${name}`, text);
+    }
+});
