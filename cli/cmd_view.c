@@ -10,7 +10,13 @@ static int view_crate(const cli_io *io, const cg_env *env, const cli_args *args)
     if (args_has(args, OPTION_AGAINST))
         return args_usage(io, args, "`--against` is for runs, and this is a crate");
     status = crate_start(&self, io, env, args, args->argument);
-    return status != 0 ? status : crate_end(&self, crate_write_model(&self), CG_STRICT_NONE);
+    if (status != 0)
+        return status;
+    if (args_has(args, OPTION_TRACE))
+        return crate_end(
+            &self, cg_write_join_page(self.scan, (cg_sink){&self.work, work_write}, &self.work.err),
+            CG_STRICT_NONE);
+    return crate_end(&self, crate_write_model(&self), CG_STRICT_NONE);
 }
 
 /* The first option given that is not for documents; NULL: none. */

@@ -52,7 +52,7 @@ enum {
     CG_INPUT_BUNDLE = 2,    /* a published bundle */
     CG_INPUT_CRATE = 3,     /* a directory with Cargo.toml or Rust sources */
     CG_INPUT_MODEL = 4,     /* a file with candle-graph/model/1 */
-    CG_INPUT_DOCUMENT = 5,  /* a file with comparison/6, series/1 or campaign-status/1 */
+    CG_INPUT_DOCUMENT = 5,  /* a file with comparison/6, series/1, campaign-status/1 or join/1 */
     CG_INPUT_CAMPAIGN = 6   /* the plan of a campaign, campaign/1 */
 };
 
@@ -421,7 +421,8 @@ CG_API cg_code cg_write_campaign_page(const cg_env *env, const char *manifest, c
                                       cg_err *reterr) CG_MUST;
 /*
  * One offline HTML page of a document in the file at `path`: comparison/6 in `cg-comparison`,
- * series/1 in `cg-series`, campaign-status/1 in `cg-campaign`. CG_INPUT for anything else.
+ * series/1 in `cg-series`, campaign-status/1 in `cg-campaign`, join/1 in `cg-join`. CG_INPUT for
+ * anything else.
  */
 CG_API cg_code cg_write_document_page(const cg_env *env, const char *path, cg_sink sink,
                                       cg_err *reterr) CG_MUST;

@@ -141,6 +141,13 @@ typedef struct cg_join_query {
 CG_API cg_code cg_write_join(const cg_scan *scan, const cg_join_query *query,
                              const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
 
+/*
+ * One offline HTML page of the crate and the runs that were joined: the model in the element
+ * `cg-model-payload`, the join in `cg-join`, and the first run, when it can be read once more, in
+ * `cg-payload`. CG_USAGE without runs, CG_PLANNED without the viewer.
+ */
+CG_API cg_code cg_write_join_page(const cg_scan *scan, cg_sink sink, cg_err *reterr) CG_MUST;
+
 /* Forms of the list of findings, by the words of --message-format. */
 #define CG_MESSAGE_FORMATS(X)                                                                      \
     X(HUMAN, "human")                                                                              \

@@ -161,6 +161,7 @@ static cg_code write_document(heap *memory, cg_str text, cg_sink sink, cg_err *r
         [REREAD_COMPARISON] = {PAGE_COMPARISON_ID, PAGE_COMPARISON},
         [REREAD_SERIES] = {PAGE_SERIES_ID, PAGE_SERIES},
         [REREAD_CAMPAIGN] = {PAGE_CAMPAIGN_ID, PAGE_SERIES},
+        [REREAD_JOIN] = {PAGE_JOIN_ID, PAGE_JOIN},
     };
     enum reread_kind kind;
     page_text island;

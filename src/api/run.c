@@ -4,7 +4,7 @@
 #include "api/run.h"
 #include "base/os_dir.h"
 #include "publish/receipt.h"
-#include "schema/model_schema.h"
+#include "schema/join_schema.h"
 #include "view/page.h"
 #include "view/report.h"
 #include "view/text.h"
@@ -281,6 +281,8 @@ static cg_input_kind document_kind_of(const cg_env *env, cg_str path)
     schema = schema_of(bytes, count);
     if (str_equal(schema, CG_LIT(MODEL_SCHEMA)))
         return CG_INPUT_MODEL;
+    if (str_equal(schema, CG_LIT(JOIN_SCHEMA)))
+        return CG_INPUT_DOCUMENT;
     for (size_t i = 0; i < sizeof document_kinds / sizeof document_kinds[0]; i++) {
         if (str_equal(schema, schema_id_text(document_kinds[i].schema)))
             return document_kinds[i].kind;

@@ -1,6 +1,7 @@
 #include "compare/reread.h"
 
 #include "schema/compare_schema.h"
+#include "schema/join_schema.h"
 #include "schema/reader.h"
 
 #define REREAD_DEPTH 127
@@ -66,31 +67,39 @@ static cg_code check_series(yyjson_val *root, arena *mem, cg_err *reterr)
                               reterr);
 }
 
+/* The kind with this schema, or REREAD_KIND_COUNT. */
+static enum reread_kind kind_of(cg_str schema)
+{
+    const cg_str names[REREAD_KIND_COUNT] = {
+        [REREAD_COMPARISON] = schema_id_text(SCHEMA_COMPARISON),
+        [REREAD_SERIES] = schema_id_text(SCHEMA_SERIES),
+        [REREAD_CAMPAIGN] = schema_id_text(SCHEMA_CAMPAIGN_STATUS),
+        [REREAD_JOIN] = CG_LIT(JOIN_SCHEMA),
+    };
+    unsigned kind = 0;
+
+    while (kind < REREAD_KIND_COUNT && !str_equal(schema, names[kind]))
+        kind++;
+    return (enum reread_kind)kind;
+}
+
 static cg_code check_root(yyjson_val *root, arena *mem, enum reread_kind *ret, cg_err *reterr)
 {
-    static const enum schema_id ids[REREAD_KIND_COUNT] = {
-        [REREAD_COMPARISON] = SCHEMA_COMPARISON,
-        [REREAD_SERIES] = SCHEMA_SERIES,
-        [REREAD_CAMPAIGN] = SCHEMA_CAMPAIGN_STATUS,
-    };
     cg_str key = table_series.fields[0].key;
     yyjson_val *schema = yyjson_obj_getn(root, key.ptr, key.len);
-    unsigned kind = 0;
 
     if (!yyjson_is_str(schema))
         return cg_fail(reterr, PROBLEM_DOCUMENT_KIND, "the document names no schema");
-    while (kind < REREAD_KIND_COUNT && !str_equal(json_text(schema), schema_id_text(ids[kind])))
-        kind++;
-    if (kind == REREAD_KIND_COUNT)
-        return cg_fail(reterr, PROBLEM_DOCUMENT_KIND, "its schema is `%.*s`",
-                       ERR_STR(json_text(schema)));
-    if (kind == REREAD_SERIES)
-        CG_TRY(check_series(root, mem, reterr));
-    else
-        CG_TRY(check_record(kind == REREAD_CAMPAIGN ? &table_campaign_reread : &table_comparison,
-                            root, mem, reterr));
-    *ret = (enum reread_kind)kind;
-    return CG_OK;
+    *ret = kind_of(json_text(schema));
+    switch (*ret) {
+    case REREAD_COMPARISON: return check_record(&table_comparison, root, mem, reterr);
+    case REREAD_SERIES: return check_series(root, mem, reterr);
+    case REREAD_CAMPAIGN: return check_record(&table_campaign_reread, root, mem, reterr);
+    case REREAD_JOIN: return check_record(&table_join_doc, root, mem, reterr);
+    case REREAD_KIND_COUNT: break;
+    }
+    return cg_fail(reterr, PROBLEM_DOCUMENT_KIND, "its schema is `%.*s`",
+                   ERR_STR(json_text(schema)));
 }
 
 cg_code reread_check(heap *from, cg_str text, enum reread_kind *ret, cg_err *reterr)

@@ -180,16 +180,15 @@ typedef struct run_page {
     buf against, comparison;
 } run_page;
 
-static cg_code make_answers(run_page *self, const evidence *from, cg_err *reterr)
+static cg_code make_answers(const evidence *from, heap *memory, buf *ret, cg_err *reterr)
 {
     buf text;
     cg_code code;
 
-    buf_init(&text, &self->memory, SIZE_MAX);
+    buf_init(&text, memory, SIZE_MAX);
     code = document_answers(from, (cg_sink){&text, add_text}, reterr);
     if (code == CG_OK)
-        code = island_write(&self->memory, buf_text(&text), (cg_sink){&self->answers, add_text},
-                            reterr);
+        code = island_write(memory, buf_text(&text), (cg_sink){ret, add_text}, reterr);
     buf_free(&text);
     return code;
 }
@@ -201,7 +200,7 @@ static cg_code make_run_page(run_page *self, const evidence *run, const evidence
     if (!page_is_built())
         return CG_OK;
     CG_TRY(packed_build(run, &self->packed, reterr));
-    CG_TRY(make_answers(self, run, reterr));
+    CG_TRY(make_answers(run, &self->memory, &self->answers, reterr));
     if (against == NULL)
         return CG_OK;
     CG_TRY(payload_write(against, (cg_sink){&self->against, add_text}, reterr));
@@ -267,5 +266,58 @@ cg_code page_write_model(heap *memory, const model_doc *doc, const doc_checkpoin
         code =
             page_write_islands(CG_LIT("model"), islands, sources.ptr != NULL ? 2 : 1, sink, reterr);
     buf_free(&text);
+    return code;
+}
+
+/* --- joins --- */
+
+typedef struct join_page {
+    heap memory; /* of what is made of the run */
+    buf packed, answers;
+    buf sources, join;
+} join_page;
+
+static cg_code make_join_page(join_page *self, heap *memory, const page_join *from, cg_err *reterr)
+{
+    if (!page_is_built())
+        return CG_OK;
+    CG_TRY(island_write(memory, from->sources, (cg_sink){&self->sources, add_text}, reterr));
+    CG_TRY(island_write(memory, from->join, (cg_sink){&self->join, add_text}, reterr));
+    if (from->run == NULL)
+        return CG_OK;
+    CG_TRY(packed_build(from->run, &self->packed, reterr));
+    return make_answers(from->run, &self->memory, &self->answers, reterr);
+}
+
+cg_code page_write_join(heap *memory, const page_join *from, cg_sink sink, cg_err *reterr)
+{
+    model_context model = {memory, from->doc, from->checkpoint};
+    page_island islands[6];
+    size_t count = 0;
+    join_page self;
+    cg_code code;
+
+    self.memory = (heap){.allocator = memory->allocator, .ceiling_bytes = memory->ceiling_bytes};
+    buf_init(&self.packed, &self.memory, SIZE_MAX);
+    buf_init(&self.answers, &self.memory, SIZE_MAX);
+    buf_init(&self.sources, memory, SIZE_MAX);
+    buf_init(&self.join, memory, SIZE_MAX);
+    code = make_join_page(&self, memory, from, reterr);
+    if (from->run != NULL) {
+        islands[count++] =
+            (page_island){CG_LIT("cg-payload"), CG_LIT(PAGE_JSON), write_run, from->run};
+        islands[count++] =
+            (page_island){CG_LIT("cg-packed"), CG_LIT(PACKED_TYPE), write_ready, &self.packed};
+        islands[count++] = ready_island(CG_LIT(PAGE_ANSWERS_ID), &self.answers);
+    }
+    islands[count++] = (page_island){CG_LIT(PAGE_MODEL_ID), CG_LIT(PAGE_JSON), write_model, &model};
+    islands[count++] = ready_island(CG_LIT(PAGE_SOURCES_ID), &self.sources);
+    islands[count++] = ready_island(CG_LIT(PAGE_JOIN_ID), &self.join);
+    if (code == CG_OK)
+        code = page_write_islands(CG_LIT(PAGE_JOIN), islands, count, sink, reterr);
+    buf_free(&self.packed);
+    buf_free(&self.answers);
+    buf_free(&self.sources);
+    buf_free(&self.join);
     return code;
 }

@@ -43,9 +43,12 @@ cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_
 #define PAGE_COMPARISON_ID "cg-comparison"
 #define PAGE_SERIES_ID     "cg-series"
 #define PAGE_CAMPAIGN_ID   "cg-campaign"
-#define PAGE_SOURCES_ID    "cg-sources" /* page-sources/1, beside a model */
+#define PAGE_SOURCES_ID    "cg-sources"       /* page-sources/1, beside a model */
+#define PAGE_MODEL_ID      "cg-model-payload" /* viewer/1 on a page that has a join */
+#define PAGE_JOIN_ID       "cg-join"
 #define PAGE_COMPARISON    "cohorts"
 #define PAGE_SERIES        "trajectories"
+#define PAGE_JOIN          "source-and-runs"
 
 /* A document of JSON as an island. */
 typedef struct page_text {
@@ -69,5 +72,16 @@ cg_code page_write(const evidence *from, cg_sink sink, cg_err *reterr) CG_MUST;
  */
 cg_code page_write_model(heap *heap, const model_doc *doc, const doc_checkpoint *checkpoint,
                          cg_str sources, cg_sink sink, cg_err *reterr) CG_MUST;
+
+/* The page of a crate and what its runs recorded. */
+typedef struct page_join {
+    const model_doc *doc;
+    const doc_checkpoint *checkpoint; /* NULL: none */
+    cg_str sources;                   /* as above */
+    cg_str join;                      /* join/1 as text */
+    const evidence *run;              /* shown beside them; NULL: none */
+} page_join;
+
+cg_code page_write_join(heap *heap, const page_join *from, cg_sink sink, cg_err *reterr) CG_MUST;
 
 #endif

@@ -1,11 +1,14 @@
 /*
  * Eighty texts that would be code, markup, an address or a trick to the eye, in every text of a comparison, a
- * series, the state of a campaign and a join: no script runs, nothing is requested, the text is shown as it is.
+ * series, the state of a campaign and a join, and in the names of two runs side by side: no script runs, nothing is requested, the text is shown as it is.
  *
  * ctest-timeout: 600
  */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { PAYLOADS, shown } from "./shared/payloads.mjs";
-import { openTab, run, settle, tabs } from "./support.mjs";
+import { openTab, repo, run, settle, tabs, traces } from "./support.mjs";
 
 function comparison(text) {
   const id = (name) => name + text;
@@ -42,6 +45,31 @@ function status(text) {
   };
 }
 
+/* Words of a document are few and known; every other text may hold anything. */
+const WORDS = new Set(["schema", "kind", "record", "plane", "worth", "rule", "scope", "choice", "basis", "verdict", "part", "tie", "input", "phase", "outcome", "operations",
+  "confidence"]);
+
+function spoil(value, text, key = "") {
+  if (typeof value === "string") return WORDS.has(key) ? value : value + text;
+  if (Array.isArray(value)) return value.map((one) => spoil(one, text, key));
+  if (value !== null && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoil(one, text, name)]));
+  return value;
+}
+
+const data = path.join(repo, "tests", "data", "join", "broken");
+const joined = JSON.parse(execFileSync(process.argv[2], ["query", "--kind", "join", path.join(data, "crate"), "--all", "--format", "json", "--trace", path.join(data, "calm.jsonl"),
+  path.join(data, "sure.jsonl")], { maxBuffer: 1 << 26 }));
+const lines = readFileSync(path.join(traces, "mlp-update-4.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const NAMES = new Set(["name", "op_name", "label", "run_id", "correlation_id", "entrypoint", "device", "dtype", "key", "root", "family", "timestamp"]);
+
+/* A whole run whose names are all attacks. */
+function trace(text) {
+  const mend = (value, key = "") => typeof value === "string" ? (NAMES.has(key) ? value + text : value)
+    : Array.isArray(value) ? value.map((one) => mend(one, key)) : value !== null && typeof value === "object"
+      ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mend(one, name)])) : value;
+  return lines.map((line) => JSON.stringify(mend(line))).join("\n") + "\n";
+}
+
 async function look(t, page, what, text) {
   for (const id of await tabs(page)) {
     await openTab(page, id);
@@ -64,9 +92,17 @@ async function look(t, page, what, text) {
 
 await run("hostile documents", async (t) => {
   const page = await t.page();
-  for (const [number, text] of PAYLOADS.entries())
+  for (const [number, text] of PAYLOADS.entries()) {
+    await t.open(t.make("view", t.write("join.json", JSON.stringify(spoil(joined, text)))), { page });
+    await look(t, page, `payload ${number}, join`, text);
+    if (number % 4 === 0 && text.length < 1000) {
+      const pair = t.write("pair.jsonl", trace(text));
+      await t.open(t.make("view", pair, "--against", pair), { page, hash: "#compare" });
+      await look(t, page, `payload ${number}, two runs`, text);
+    }
     for (const [name, make] of [["comparison", comparison], ["series", series], ["status", status]]) {
       await t.open(t.make("view", t.write(`${name}.json`, JSON.stringify(make(text)))), { page });
       await look(t, page, `payload ${number}, ${name}`, text);
     }
+  }
 });

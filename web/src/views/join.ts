@@ -105,7 +105,7 @@ function drawReason(reason: Json, excerpts: Excerpts, context: Context): HTMLEle
 
 function statesOf(states: Json): HTMLElement {
   const words = [["present", "\u2713"], ["missing", "\u25cb"], ["zero", "0"], ["non_finite", "\u2717"]].filter(([name]) => Number(states[name]) > 0)
-    .map(([name, sign]) => `${sign} ${plain(name)} ${count(states[name])}\u00d7`);
+    .map(([name, sign]) => `${sign} ${name === "non_finite" ? "not finite" : name} ${count(states[name])}\u00d7`);
   return h("span", {}, words.join(", ") || "\u2014");
 }
 
@@ -133,7 +133,7 @@ function drawStarved(root: HTMLElement, data: Json, excerpts: Excerpts, context:
   ];
   for (const { reasons, rows } of [...groups.values()].sort((a, b) => b.rows.length - a.rows.length).slice(0, 50))
     root.append(h("h3", {}, `${count(rows.length)} ${rows.length === 1 ? "parameter" : "parameters"}, explained`), ...reasons.slice(0, 4).map((reason) => drawReason(reason, excerpts, context)),
-      reasons.length > 4 ? h("p", { class: "soft" }, `Reasons: ${shown(4, reasons.length)}.`) : "", table<Json>({ caption: "Parameters it starves", rows, columns }).element);
+      reasons.length > 4 ? h("p", { class: "soft" }, `Reasons: ${shown(4, reasons.length)}.`) : "", table<Json>({ caption: `Parameters starved by ${show(reasons[0]?.operation ?? reasons[0]?.code ?? "an unknown cause", 60)} at ${show(placeOf(reasons[0] ?? {}), 60)}`, rows, columns }).element);
   if (groups.size > 50) root.append(h("p", { class: "soft" }, `Groups of one reason: ${shown(50, groups.size)}.`));
   if (explained.rows.length > 0) root.append(h("p", { class: "soft" }, `Explained parameters in this page: ${shown(explained.rows.length, explained.total)}.`));
   if (unexplained.rows.length > 0)
@@ -149,23 +149,23 @@ function drawNumbers(root: HTMLElement, data: Json, excerpts: Excerpts, context:
     root.append(table<Json>({
       caption: "Labels and gradients that were not finite", rows: broken.rows, total: broken.total, filter: (row) => `${row.label} ${row.span ?? ""} ${row.operation ?? ""}`,
       columns: [
-        { title: "Label", cell: (row) => text(row.label, 160), key: (row) => row.label },
+        { title: "Label", cell: (row) => link(context, row.id, row.label), key: (row) => row.label, plain: (row) => row.label },
         { title: "Part", cell: (row) => h("span", { class: row.part === "origin" ? "bad" : "" }, `${row.part === "origin" ? "\u2717 " : ""}${plain(row.part)}`), key: (row) => row.part },
         { title: "Not finite", cell: (row) => `${count(row.non_finite)} of ${count(row.elements)}`, number: true, key: (row) => Number(row.non_finite) },
-        { title: "Operation", cell: (row) => (known(row.id) ? link(context, row.id, row.operation ?? row.id) : text(row.operation)), plain: (row) => row.operation ?? "" },
+        { title: "Operation", cell: (row) => text(row.operation, 120) },
         { title: "Span", cell: (row) => text(row.span) }, { title: "Run", cell: (row) => h("span", {}, `#${row.run} `, text(row.run_id, 60)) },
         { title: "Worth", cell: (row) => worth(row.worth) }, { title: "Foreseen", cell: (row) => findingLink(context, row.finding_id) ?? "no" },
       ],
     }).element);
   if (hazards.rows.length === 0) return;
   root.append(h("h3", {}, "Hazards of the source that a run exercised"), h("p", { class: "soft" }, `Hazards: ${shown(Math.min(40, hazards.rows.length), hazards.total)}.`));
-  for (const row of hazards.rows.slice(0, 40)) {
+  for (const [number, row] of hazards.rows.slice(0, 40).entries()) {
     const lines = excerpts.get(row.finding_id);
     root.append(h("div", { class: "finding" }, h("p", {}, h("span", { class: `badge ${row.verdict === "shown" ? "bad" : "warn"}` }, row.verdict === "shown" ? "\u2717 shown" : "! consistent"),
       " ", text(row.message, 600), " ", findingLink(context, row.finding_id)), lines ? excerpt(lines.lines, Number(lines.first_line), Number(row.location?.line)) : null,
     known(row.help) ? h("p", {}, h("strong", {}, "What to do: "), text(row.help, 600)) : null,
     table<Json>({
-      caption: "Shown by", rows: row.shown_by, total: row.shown_count,
+      caption: `Hazard ${number + 1} is shown by`, rows: row.shown_by, total: row.shown_count,
       columns: [
         { title: "Label", cell: (one) => text(one.label, 160) }, { title: "Not finite", cell: (one) => `${count(one.non_finite)} of ${count(one.elements)}`, number: true },
         { title: "Span", cell: (one) => text(one.span) }, { title: "Run", cell: (one) => h("span", {}, `#${one.run} `, text(one.run_id, 60)) },
