@@ -1,5 +1,6 @@
 /* packed - rows of the packed tables of a run, by number: what several views need of them. */
 import { type Column, type Table, words } from "./data";
+import { h } from "./dom";
 import type { Run } from "./run";
 
 const NONE: Column = { rows: 0, has: () => false, number: () => NaN, exact: () => null, text: () => null };
@@ -33,4 +34,12 @@ export function spanName(run: Run, row: number): string | null {
 /* A shape, which a column holds as `1,2,3` or as JSON. */
 export function shapeText(value: string | null): string {
   return value === null ? "\u2014" : `[${value.replace(/[[\]]/g, "").split(",").join(", ")}]`;
+}
+
+/* Before the figures of a capture that is not whole: how far they may be trusted. */
+export function howFar(run: Run): HTMLElement | null {
+  const word = run.health();
+  return word === "complete" ? null : h("p", { class: "note" }, word === "failed"
+    ? "The capture failed: these are the records until then, not those of a whole measurement."
+    : "The records of this capture contradict each other: they are shown as they are, and nothing may be concluded from them. Overview names the issues.");
 }

@@ -7,7 +7,8 @@ import { type Column, type Json, type Table, whole } from "../data";
 import type { Doc } from "../doc";
 import { axes, dot, hatches, label, legend, line, linear, onWidth, picture, picturePng, pictureText, seriesColour } from "../chart";
 import { empty, h, pairs, size, svg, text, time } from "../dom";
-import { column, numbers, shapeText, spanId } from "../packed";
+import { followSelection } from "../inspect";
+import { column, howFar, numbers, shapeText, spanId } from "../packed";
 import type { Run } from "../run";
 import { table, type TableHandle } from "../table";
 import { bytes, count, duration, ms, shape, show, shown } from "../text";
@@ -296,7 +297,9 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
       { title: "Peak at", cell: (row) => time(row.peak_timestamp_ns), number: true },
     ],
   }).element);
-  context.onSelect(() => tables.forEach((made) => made.refresh()));
+  const refresh = (): void => tables.forEach((made) => made.refresh());
+  if (run.nodes) followSelection(run, run.nodes, context, "memory", refresh);
+  else context.onSelect(refresh);
   mounted.search = (query): Found => {
     const word = query.toLowerCase();
     const found: Found = { total: 0, hits: [] };
@@ -387,6 +390,8 @@ const view: View = {
   available: (doc: Doc) => doc.run !== null,
   mount(root, context) {
     const run = context.doc.run as Run;
+    const worth = howFar(run);
+    if (worth) root.append(worth);
     const mounted = drawLogical(root, run, context);
     drawPhysical(root, run);
     return mounted;

@@ -6,7 +6,8 @@ import type { Column, Json, Table } from "../data";
 import type { Doc } from "../doc";
 import { button, empty, h, size, text } from "../dom";
 import { axes, dot, ending, label as words, legend, line, logarithmic, onWidth, picture, picturePng, pictureText } from "../chart";
-import { column, numbers, shapeText, spanId, spanName } from "../packed";
+import { followSelection } from "../inspect";
+import { column, howFar, numbers, shapeText, spanId, spanName } from "../packed";
 import type { Run } from "../run";
 import { table, type TableHandle } from "../table";
 import { count, known, show, shown } from "../text";
@@ -320,10 +321,14 @@ const view: View = {
   mount(root, context): Mounted {
     const run = context.doc.run as Run;
     const stats = run.tables.get("tensor_stats");
+    const worth = howFar(run);
+    if (worth) root.append(worth);
     drawOrigin(root, context, run);
     const statistics = drawStatistics(root, context, run);
     const tables = [...statistics.tables, ...drawGradients(root, context, run), ...drawTensors(root, context, run)];
-    context.onSelect(() => tables.forEach((made) => made.refresh()));
+    const refresh = (): void => tables.forEach((made) => made.refresh());
+    if (run.nodes) followSelection(run, run.nodes, context, "tensors", refresh);
+    else context.onSelect(refresh);
     const mounted: Mounted = {
       search(query): Found {
         const word = query.toLowerCase();
