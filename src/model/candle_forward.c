@@ -1,5 +1,6 @@
 #include "model/candle_forward.h"
 
+#include "base/str_name.h"
 #include "model/value_kinds.h"
 
 static cg_code no_memory(const library_call *call)
@@ -287,11 +288,11 @@ cg_code forward_method(library_call *call, cg_str type_path)
     if (str_equal(type, CG_LIT("Activation")))
         return give_activation(call);
     if (!arena_format(&self->values->mem, &path, "%.*s::%.*s", (int)type_path.len, type_path.ptr,
-                      ERR_STR(call->name)))
+                      STR_NAME(call->name)))
         return no_memory(call);
     /* Every Module is a ModuleT that does not care. */
     if (str_equal(call->name, CG_LIT("forward_t")) && operation_find(path) == 0) {
-        if (!arena_format(&self->values->mem, &path, "%.*s::forward", ERR_STR(type_path)))
+        if (!arena_format(&self->values->mem, &path, "%.*s::forward", STR_NAME(type_path)))
             return no_memory(call);
         one.count = 1;
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "base/str_name.h"
 #include "model/candle_builder.h"
 #include "model/candle_forward.h"
 #include "model/candle_tensor.h"
@@ -257,7 +258,7 @@ static enum presence present(const bound *args, const char *condition, cg_str *r
         return ABSENT;
     if (found != 0)
         (void)value_print(self->values, found, &text);
-    (void)arena_format(&self->trail->mem, ret_text, "if %.*s", ERR_STR(text));
+    (void)arena_format(&self->trail->mem, ret_text, "if %.*s", STR_NAME(text));
     return PERHAPS;
 }
 

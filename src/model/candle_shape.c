@@ -1,6 +1,7 @@
 #include "model/candle_shape.h"
 
 #include "base/num.h"
+#include "base/str_name.h"
 #include "model/value_kinds.h"
 
 expr candle_size(eval *self, val size)
@@ -84,7 +85,7 @@ static bool shape_of_type(eval *self, val shape, expr *axes, uint32_t *rank)
         expr axis = EXPR_NONE;
 
         if (value_print(self->values, shape, &text) &&
-            arena_format(&self->values->mem, &text, "%.*s.%u", ERR_STR(text), i))
+            arena_format(&self->values->mem, &text, "%.*s.%u", STR_NAME(text), i))
             axis = expr_symbol(self->exprs, text);
         if (!add_axis(axes, rank, axis))
             return false;

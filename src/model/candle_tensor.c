@@ -2,6 +2,7 @@
 
 #include "model/flow_build.h"
 #include "base/num.h"
+#include "base/str_name.h"
 #include "model/value_kinds.h"
 
 #define TENSOR_TYPE "candle_core::Tensor"
@@ -33,7 +34,7 @@ val tensor_of_node(eval *self, node_ref node)
     } else {
         cg_str word = at->row != 0 ? operation_name(at->row) : CG_LIT("tensor");
 
-        if (!arena_format(&self->values->mem, &it.text, "%.*s#%u", ERR_STR(word), node))
+        if (!arena_format(&self->values->mem, &it.text, "%.*s#%u", STR_NAME(word), node))
             return 0;
     }
     return value_make(self->values, &it);
@@ -59,7 +60,7 @@ static void parameter_dtype(eval *self, const trail_parameter *entry, flow_facts
         facts->dtype = flow_class_named(graph, text);
         return;
     }
-    if (!arena_format(&graph->mem, &text, "%.*s.dtype()", ERR_STR(root)))
+    if (!arena_format(&graph->mem, &text, "%.*s.dtype()", STR_NAME(root)))
         graph->failed = true;
     else
         facts->dtype = flow_class_named(graph, text);
@@ -80,7 +81,7 @@ static void parameter_device(eval *self, const trail_parameter *entry, flow_fact
         return;
     }
     if (!arena_format(&graph->mem, &device, "%.*s.device()",
-                      ERR_STR(graph->trail->roots.at[entry->root].name))) {
+                      STR_NAME(graph->trail->roots.at[entry->root].name))) {
         graph->failed = true;
         return;
     }
@@ -211,7 +212,7 @@ cg_code tensor_operator(library_call *call, val left, val right)
         args[0] = right;
         args[1] = left;
     }
-    if (!arena_format(&self->flow->mem, &path, TENSOR_TYPE "::%.*s", ERR_STR(name)))
+    if (!arena_format(&self->flow->mem, &path, TENSOR_TYPE "::%.*s", STR_NAME(name)))
         return no_memory(call);
     CG_TRY(apply(call, path, args, right == 0 ? 1 : 2, 0, &node));
     return give_node(call, node);
@@ -231,8 +232,8 @@ static expr named_axis(eval *self, node_ref node, unsigned axis)
     if (facts->axes[axis] != EXPR_NONE)
         return facts->axes[axis];
     if (is_plain
-            ? !arena_format(&self->flow->mem, &text, "%.*s.dim(%u)", ERR_STR(name), axis)
-            : !arena_format(&self->flow->mem, &text, "%.*s#%u.dim(%u)", ERR_STR(name), node, axis))
+            ? !arena_format(&self->flow->mem, &text, "%.*s.dim(%u)", STR_NAME(name), axis)
+            : !arena_format(&self->flow->mem, &text, "%.*s#%u.dim(%u)", STR_NAME(name), node, axis))
         return EXPR_NONE;
     facts->axes[axis] = expr_call(self->exprs, text);
     return facts->axes[axis];
@@ -259,7 +260,7 @@ static bool learn_rank(library_call *call, node_ref node, unsigned rank)
         row->node = node;
         row->place = flow_place(graph, call->place);
         if (!arena_format(&graph->mem, &row->call, "candle_core::Tensor::%.*s",
-                          ERR_STR(call->name)))
+                          STR_NAME(call->name)))
             graph->failed = true;
     }
     return false;
@@ -277,7 +278,7 @@ static val axis_size(library_call *call, val axis, unsigned number)
     if (axis != 0) {
         if (!value_print(self->values, axis, &text) ||
             !arena_format(&self->values->mem, &text, "%.*s.dim(%.*s)", (int)tensor.len, tensor.ptr,
-                          ERR_STR(text)))
+                          STR_NAME(text)))
             return 0;
     } else if (!arena_format(&self->values->mem, &text, "%.*s.dim(%u)", (int)tensor.len, tensor.ptr,
                              number)) {
@@ -673,7 +674,7 @@ cg_code tensor_method(library_call *call)
         return tensor_operation(call, CG_LIT("candle_core::Var::as_detached_tensor"));
     if (str_equal(name, CG_LIT("dequantize")) || str_equal(name, CG_LIT("dequantize_f16")))
         return tensor_operation(call, CG_LIT("candle_core::QTensor::dequantize"));
-    if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s", ERR_STR(name)))
+    if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s", STR_NAME(name)))
         return no_memory(call);
     if (is_word(call, in_place)) {
         CG_TRY(tensor_operation(call, path));
@@ -729,8 +730,8 @@ static cg_code give_variable(library_call *call)
     if (self->flow == NULL)
         return tensor_give(call);
     if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s",
-                      ERR_STR(str_starts_with(call->name, CG_LIT("from_tensor")) ? CG_LIT("copy")
-                                                                                 : call->name)))
+                      STR_NAME(str_starts_with(call->name, CG_LIT("from_tensor")) ? CG_LIT("copy")
+                                                                                  : call->name)))
         return no_memory(call);
     CG_TRY(apply(call, path, call->args, call->count, 0, &node));
     self->flow->nodes.at[node].facts.carries = FLOW_YES;

@@ -1,5 +1,6 @@
 #include "model/contract_findings.h"
 
+#include "base/str_name.h"
 #include "model/assemble.h"
 #include "model/catalogue.h"
 #include "model/place.h"
@@ -46,8 +47,8 @@ static bool citation(const writer *self, const hazard *of, cg_str *ret)
     if (!of->call.len)
         return true;
     return version_text(self, false, &version) &&
-           arena_format(self->mem, ret, " [expanded from %.*s of candle-nn%.*s]", ERR_STR(of->call),
-                        ERR_STR(version));
+           arena_format(self->mem, ret, " [expanded from %.*s of candle-nn%.*s]", STR_ALL(of->call),
+                        STR_ALL(version));
 }
 
 /* --- messages --- */
@@ -69,13 +70,13 @@ static bool tell_number(const writer *self, const hazard *of, cg_str *ret)
     if (!citation(self, of, &body))
         return false;
     if (!operand->label.len)
-        return arena_format(self->mem, ret, "`%.*s` by %.*s%.*s; %s", ERR_STR(name),
-                            ERR_STR(of->detail), ERR_STR(body), impact_text(of->impact));
+        return arena_format(self->mem, ret, "`%.*s` by %.*s%.*s; %s", STR_ALL(name),
+                            ERR_STR(of->detail), STR_ALL(body), impact_text(of->impact));
     return arena_format(self->mem, ret,
                         "`%.*s` needs %s, its operand `%.*s` is %s and no guard is on the "
                         "way%.*s; %s",
-                        ERR_STR(name), needed(of), ERR_STR(operand->label), of->domain,
-                        ERR_STR(body), impact_text(of->impact));
+                        STR_ALL(name), needed(of), ERR_STR(operand->label), of->domain,
+                        STR_ALL(body), impact_text(of->impact));
 }
 
 static bool tell_product(const writer *self, const hazard *of, cg_str *ret)
@@ -86,7 +87,7 @@ static bool tell_product(const writer *self, const hazard *of, cg_str *ret)
            arena_format(self->mem, ret,
                         "a factor that can be 0 (%s) meets a logarithm that can be infinite: the "
                         "product can be NaN%.*s; %s",
-                        of->domain, ERR_STR(body), impact_text(of->impact));
+                        of->domain, STR_ALL(body), impact_text(of->impact));
 }
 
 static bool tell_dtype(const writer *self, const hazard *of, cg_str *ret)
@@ -97,7 +98,7 @@ static bool tell_dtype(const writer *self, const hazard *of, cg_str *ret)
     if (of->code == RULE_CODE_DTYPE_CONFLICT)
         return arena_format(self->mem, ret,
                             "`%.*s` needs operands of one dtype: `%.*s` is %s, `%.*s` is %s",
-                            ERR_STR(name), ERR_STR(a->label), flow_element_name(a->element),
+                            STR_ALL(name), ERR_STR(a->label), flow_element_name(a->element),
                             ERR_STR(b->label), flow_element_name(b->element));
     if (of->is_swapped) {
         const hazard_operand *swap = a;
@@ -108,7 +109,7 @@ static bool tell_dtype(const writer *self, const hazard *of, cg_str *ret)
     return arena_format(self->mem, ret,
                         "`%.*s` needs operands of one dtype: `%.*s` is always %s, the dtype of "
                         "`%.*s` comes from outside",
-                        ERR_STR(name), ERR_STR(a->label), flow_element_name(a->element),
+                        STR_ALL(name), ERR_STR(a->label), flow_element_name(a->element),
                         ERR_STR(b->label));
 }
 
@@ -137,15 +138,15 @@ static bool tell_shape(const writer *self, const hazard *of, cg_str *ret)
 
     if (of->need == FLOW_NEED_RANK)
         return arena_format(self->mem, ret,
-                            "`%.*s` wants another number of axes than %zu of `%.*s`", ERR_STR(name),
+                            "`%.*s` wants another number of axes than %zu of `%.*s`", STR_ALL(name),
                             a->axis_count, ERR_STR(a->label));
     if (!b->name.len)
-        return arena_format(self->mem, ret, "`%.*s`: %.*s", ERR_STR(name), ERR_STR(of->detail));
+        return arena_format(self->mem, ret, "`%.*s`: %.*s", STR_ALL(name), ERR_STR(of->detail));
     return shape_text(self, a, &left) && shape_text(self, b, &right) &&
            arena_format(self->mem, ret,
                         "`%.*s`: shapes that do not fit: %.*s %.*s (`%.*s`), %.*s %.*s (`%.*s`)",
-                        ERR_STR(name), ERR_STR(a->name), ERR_STR(left), ERR_STR(a->label),
-                        ERR_STR(b->name), ERR_STR(right), ERR_STR(b->label));
+                        STR_ALL(name), STR_ALL(a->name), ERR_STR(left), ERR_STR(a->label),
+                        STR_ALL(b->name), ERR_STR(right), ERR_STR(b->label));
 }
 
 static bool device_text(const hazard_operand *of, cg_str *ret)
@@ -166,8 +167,8 @@ static bool tell_device(const writer *self, const hazard *of, cg_str *ret)
            arena_format(self->mem, ret,
                         "`%.*s` needs operands on one device: %.*s (`%.*s`) is on %.*s, %.*s "
                         "(`%.*s`) on %.*s",
-                        ERR_STR(last_name(of->operation)), ERR_STR(a->name), ERR_STR(a->label),
-                        ERR_STR(left), ERR_STR(b->name), ERR_STR(b->label), ERR_STR(right));
+                        STR_ALL(last_name(of->operation)), STR_ALL(a->name), ERR_STR(a->label),
+                        ERR_STR(left), STR_ALL(b->name), ERR_STR(b->label), ERR_STR(right));
 }
 
 static bool is_product(const hazard *of)
@@ -185,11 +186,11 @@ static bool tell_layout(const writer *self, const hazard *of, cg_str *ret)
         cg_str label = place_label(self->program, of->producer_place, self->mem);
 
         if (!label.ptr || !arena_format(self->mem, &where, ", which `%.*s` at %.*s made",
-                                        ERR_STR(maker), ERR_STR(label)))
+                                        STR_ALL(maker), ERR_STR(label)))
             return false;
     }
     return arena_format(self->mem, ret, "`%.*s` needs %s and gets a view%.*s",
-                        ERR_STR(last_name(of->operation)), want, ERR_STR(where));
+                        STR_ALL(last_name(of->operation)), want, STR_ALL(where));
 }
 
 static bool tell_kernel(const writer *self, const hazard *of, cg_str *ret)
@@ -203,13 +204,13 @@ static bool tell_kernel(const writer *self, const hazard *of, cg_str *ret)
         device_text(a, &where);
     if (of->code == RULE_CODE_BACKEND_UNSUPPORTED)
         return arena_format(self->mem, ret, "`%.*s` has no kernel on %.*s in candle%.*s",
-                            ERR_STR(name), ERR_STR(where), ERR_STR(version));
+                            STR_ALL(name), STR_ALL(where), STR_ALL(version));
     if (of->need == FLOW_NEED_INTEGER)
         return arena_format(self->mem, ret, "`%.*s` takes U8, U32 or I64 as ids, `%.*s` is %s",
-                            ERR_STR(name), ERR_STR(a->label), flow_element_name(a->element));
+                            STR_ALL(name), ERR_STR(a->label), flow_element_name(a->element));
     return arena_format(self->mem, ret, "`%.*s` has no kernel for %s%s%.*s in candle%.*s",
-                        ERR_STR(name), flow_element_name(a->element), where.len ? " on " : "",
-                        ERR_STR(where), ERR_STR(version));
+                        STR_ALL(name), flow_element_name(a->element), where.len ? " on " : "",
+                        STR_ALL(where), STR_ALL(version));
 }
 
 static bool tell(const writer *self, const hazard *of, cg_str *ret)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/str_name.h"
 #include "model/catalogue.h"
 #include "model/value_kinds.h"
 
@@ -105,7 +106,7 @@ bool flow_want_rank(flow_call *self, node_ref which, unsigned rank)
         if (facts->rank == rank)
             return true;
         if (!arena_format(&self->flow->mem, &text, "%.*s, wanted are %u axes",
-                          ERR_STR(flow_shape_text(self->flow, which)), rank))
+                          STR_NAME(flow_shape_text(self->flow, which)), rank))
             self->flow->failed = true;
         flow_require(self, FLOW_NEED_RANK, CHECK_FAILS, which, 0, text);
         return false;

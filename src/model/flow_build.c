@@ -1,5 +1,6 @@
 #include "model/flow_build.h"
 
+#include "base/str_name.h"
 #include "model/value_kinds.h"
 
 #define CLASS_OF_TEXT 200u /* in by_name: dtypes by who names them */
@@ -327,14 +328,14 @@ static node_ref named(flow *self, enum flow_kind kind, sym name)
     if (found != NULL && *found != 0)
         return *found;
     if (!arena_format(&self->mem, &text, "%.*s.dtype()",
-                      ERR_STR(program_text(self->program, name)))) {
+                      STR_NAME(program_text(self->program, name)))) {
         out_of_memory(self);
         return 0;
     }
     shape.facts.dtype = kind == FLOW_INPUT ? flow_class_named(self, text)
                                            : flow_class_new(self, ELEMENT_UNKNOWN, 0);
     if (arena_format(&self->mem, &text, "%.*s.device()",
-                     ERR_STR(program_text(self->program, name))) &&
+                     STR_NAME(program_text(self->program, name))) &&
         kind == FLOW_INPUT) {
         shape.facts.device = FLOW_SAME_DEVICE;
         shape.facts.device_name = intern_add(&self->program->names, text);
@@ -417,7 +418,7 @@ node_ref flow_parameter_node(flow *self, const flow_parameter *of, const flow_fa
     flow_node shape = {.kind = FLOW_PARAMETER, .place = place, .facts = *facts};
     node_ref made;
 
-    if (!arena_format(&self->mem, &text, "%u:%.*s", of->root, ERR_STR(of->printed))) {
+    if (!arena_format(&self->mem, &text, "%u:%.*s", of->root, STR_NAME(of->printed))) {
         out_of_memory(self);
         return 0;
     }

@@ -1,5 +1,7 @@
 /* Which sizes a result has: one function for every rule of the table. */
 #include "model/flow_apply.h"
+
+#include "base/str_name.h"
 #include "model/value_kinds.h"
 
 static expr_pool *pool(const flow_call *call)
@@ -120,8 +122,8 @@ static void require_shape(flow_call *call, node_ref a, node_ref b)
     cg_str text = {NULL, 0};
 
     if (!arena_format(&call->flow->mem, &text, "%.*s and %.*s",
-                      ERR_STR(flow_shape_text(call->flow, a)),
-                      ERR_STR(flow_shape_text(call->flow, b))))
+                      STR_NAME(flow_shape_text(call->flow, a)),
+                      STR_NAME(flow_shape_text(call->flow, b))))
         call->flow->failed = true;
     flow_require(call, FLOW_NEED_SHAPE, CHECK_FAILS, a, b, text);
 }
@@ -840,7 +842,7 @@ static bool shape_reshape(flow_call *call)
         cg_str text = {NULL, 0};
 
         if (!arena_format(&call->flow->mem, &text, "%.*s into another number of elements",
-                          ERR_STR(flow_shape_text(call->flow, call->tensors[0]))))
+                          STR_NAME(flow_shape_text(call->flow, call->tensors[0]))))
             return false;
         flow_require(call, FLOW_NEED_SHAPE, CHECK_FAILS, call->tensors[0], 0, text);
     }
@@ -881,8 +883,8 @@ static bool shape_expand(flow_call *call)
             cg_str text = {NULL, 0};
 
             if (!arena_format(&call->flow->mem, &text, "%.*s to a size of %lld in axis %u",
-                              ERR_STR(flow_shape_text(call->flow, call->tensors[0])), (long long)to,
-                              it->rank - i))
+                              STR_NAME(flow_shape_text(call->flow, call->tensors[0])),
+                              (long long)to, it->rank - i))
                 return false;
             flow_require(call, FLOW_NEED_SHAPE, CHECK_FAILS, call->tensors[0], 0, text);
             break;

@@ -1,6 +1,7 @@
 #include "model/std_call.h"
 
 #include "base/buf.h"
+#include "base/str_name.h"
 
 #define TEXT_CEILING ((size_t)240) /* longer texts say nothing to anybody */
 
@@ -76,7 +77,7 @@ static bool call_text(library_call *call, cg_str *ret, bool *ret_named)
     *ret_named = !out.failed && text.len <= TEXT_CEILING && str_find(text, CG_LIT("?")) == SIZE_MAX;
     if (is_whole && !*ret_named)
         is_whole =
-            arena_format(&all->mem, ret, "%.*s#%u", ERR_STR(call->name), all->count - all->first);
+            arena_format(&all->mem, ret, "%.*s#%u", STR_NAME(call->name), all->count - all->first);
     else
         is_whole = is_whole && arena_text(&all->mem, text, ret);
     buf_free(&out);

@@ -1,5 +1,7 @@
 /* Lists and iterators: handlers of std_functions.def. Iterators are lists, walked at once. */
 #include "model/std_handlers.h"
+
+#include "base/str_name.h"
 #include "model/std_text.h"
 #include "model/value_kinds.h"
 
@@ -1018,9 +1020,9 @@ static bool item_text(library_call *call, val position, cg_str *ret)
     if (!value_print(all, call->receiver, &list))
         return false;
     if (position == 0)
-        return arena_format(&all->mem, ret, "%.*s.%.*s()", ERR_STR(list), ERR_STR(call->name));
+        return arena_format(&all->mem, ret, "%.*s.%.*s()", STR_NAME(list), STR_NAME(call->name));
     return value_print(all, position, &index) &&
-           arena_format(&all->mem, ret, "%.*s[%.*s]", ERR_STR(list), ERR_STR(index));
+           arena_format(&all->mem, ret, "%.*s[%.*s]", STR_NAME(list), STR_NAME(index));
 }
 
 /* The repetition's item at a position; 0: at some end. */
