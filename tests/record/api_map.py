@@ -3,6 +3,9 @@
 
 usage: api_map.py LIBDIR
 
+Also, every name on the left is used by the test of names of the Rust crate, or docs/migration.md
+says what is there instead.
+
 Compiles and links, against the static libraries of LIBDIR where they are, a program that takes the
 size of every type, the value of every constant and the address of every function of the map.
 """
@@ -30,12 +33,24 @@ def main():
     opaque = set(re.findall(r"typedef struct (cg_\w+) \1;", code)) - set(
         re.findall(r"struct (cg_\w+) \{", code))
     names, bad, rows = [], 0, 0
+
+    def words_of(*path):
+        with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+            return set(re.findall(r"\w+", file.read()))
+
+    in_rust = words_of("docs", "migration.md")
+    for name in ("names", "record", "candle", "runtime", "analysis"):
+        in_rust |= words_of("bindings", "rust", "candlegraph", "tests", name + ".rs")
     for line in open(os.path.join(ROOT, "docs", "api-map.md"), encoding="utf-8"):
         cells = line.strip().split("|")
         if not line.startswith("| ") or cells[1].strip() == "Reference" or "---" in cells[1]:
             continue
         rows += 1
         here = cells[2]
+        for name in re.findall(r"`(?:\w+::)?(\w+)`", cells[1]):
+            if name not in in_rust:
+                print("not in the Rust crate, and not in docs/migration.md:", name)
+                bad += 1
         found = re.findall(r"`([Cc][Gg]_\w+)`", here)
         if not found:
             print("no name of ours:", line.strip())

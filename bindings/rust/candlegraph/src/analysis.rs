@@ -117,6 +117,185 @@ documents! {
     SeriesReport
     /// `candle-graph/verify/1`
     BundleVerificationReceipt
+    /// `bundle.json` of a published bundle.
+    BundleManifest
+    /// `gpu` of the evidence: what Nsight exports say.
+    NsightEvidence
+    /// `inputs` of a comparison.
+    ComparisonInputs
+    /// One run of a cohort, as it was verified.
+    VerifiedBundleInput
+    /// One reason of a verdict.
+    ComparisonReason
+    /// `tensor_stats` of a comparison.
+    TensorStatsComparison
+    /// Statistics of one label on both sides.
+    TensorStatsComparisonRow
+    /// One capture of a campaign, and what has become of it.
+    CaptureStatus
+}
+
+/// A record of a trace.
+pub type TraceEvent = Value;
+
+/// A word of a closed list, as the documents have it.
+macro_rules! wire_words {
+    ($($(#[$note:meta])* $name:ident)*) => {
+        $(
+            $(#[$note])*
+            #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $name(String);
+
+            impl $name {
+                fn of(value: &Value) -> Self {
+                    Self(value.as_str().unwrap_or_default().to_owned())
+                }
+
+                pub fn as_str(&self) -> &str {
+                    &self.0
+                }
+            }
+
+            impl std::fmt::Display for $name {
+                fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    out.write_str(&self.0)
+                }
+            }
+        )*
+    };
+}
+
+wire_words! {
+    /// `ineligible`, `inconclusive`, `candidate_faster`, `candidate_slower`
+    ComparisonVerdict
+    ComparisonReasonCode
+    /// `verified_bundles` or `unverified_traces`
+    ComparisonInputVerification
+    /// `published`, `missing`, `failed_run`, `verification_failed`, `identity_mismatch`
+    CaptureState
+    GpuEvidenceStatus
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+impl EvidencePacket {
+    pub fn nsight(&self) -> NsightEvidence {
+        NsightEvidence(self.0["gpu"].clone())
+    }
+}
+
+impl NsightEvidence {
+    pub fn status(&self) -> GpuEvidenceStatus {
+        GpuEvidenceStatus::of(&self.0["status"])
+    }
+}
+
+impl ReplicatedComparison {
+    pub fn verdict(&self) -> ComparisonVerdict {
+        ComparisonVerdict::of(&self.0["verdict"])
+    }
+
+    pub fn reasons(&self) -> Vec<ComparisonReason> {
+        list(&self.0["reasons"]).cloned().map(ComparisonReason).collect()
+    }
+
+    pub fn inputs(&self) -> ComparisonInputs {
+        ComparisonInputs(self.0["inputs"].clone())
+    }
+
+    pub fn tensor_stats(&self) -> TensorStatsComparison {
+        TensorStatsComparison(self.0["tensor_stats"].clone())
+    }
+}
+
+impl ComparisonReason {
+    pub fn code(&self) -> ComparisonReasonCode {
+        ComparisonReasonCode::of(&self.0["code"])
+    }
+}
+
+impl ComparisonInputs {
+    pub fn verification(&self) -> ComparisonInputVerification {
+        ComparisonInputVerification::of(&self.0["verification"])
+    }
+
+    pub fn baseline(&self) -> Vec<VerifiedBundleInput> {
+        list(&self.0["baseline"]).cloned().map(VerifiedBundleInput).collect()
+    }
+
+    pub fn candidate(&self) -> Vec<VerifiedBundleInput> {
+        list(&self.0["candidate"]).cloned().map(VerifiedBundleInput).collect()
+    }
+}
+
+impl TensorStatsComparison {
+    pub fn matched(&self) -> Vec<TensorStatsComparisonRow> {
+        list(&self.0["matched"]).cloned().map(TensorStatsComparisonRow).collect()
+    }
+}
+
+impl CampaignStatus {
+    pub fn captures(&self) -> Vec<CaptureStatus> {
+        list(&self.0["captures"]).cloned().map(CaptureStatus).collect()
+    }
+}
+
+impl CaptureStatus {
+    pub fn state(&self) -> CaptureState {
+        CaptureState::of(&self.0["state"]["state"])
+    }
+}
+
+impl BundleManifest {
+    pub fn read(bundle: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self(serde_json::from_slice(&std::fs::read(bundle.as_ref().join("bundle.json"))?)?))
+    }
+}
+
+/// A capture that is planned: the step, and where its bundle will be, from the manifest's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedCapture {
+    pub capture_step: u64,
+    pub bundle: PathBuf,
+}
+
+/// Which captures of an entrypoint are planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CampaignManifest {
+    pub campaign_id: String,
+    pub entrypoint: String,
+    pub planned: Vec<PlannedCapture>,
+}
+
+impl CampaignManifest {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let planned: Vec<Value> = self
+            .planned
+            .iter()
+            .map(|capture| {
+                serde_json::json!({"capture_step": capture.capture_step, "bundle": capture.bundle})
+            })
+            .collect();
+        let manifest = serde_json::json!({
+            "schema": CAMPAIGN_SCHEMA,
+            "campaign_id": self.campaign_id,
+            "entrypoint": self.entrypoint,
+            "planned": planned,
+        });
+        Ok(std::fs::write(path, format!("{manifest}\n"))?)
+    }
+}
+
+/// Events as lines of a file, in directories that are made. Nothing is checked: reading does that.
+pub fn write_jsonl(events: &[TraceEvent], path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let text: String = events.iter().map(|event| format!("{event}\n")).collect();
+    Ok(std::fs::write(path, text)?)
 }
 
 /// A trace that was read and analysed as a whole.

@@ -75,6 +75,8 @@ pub mod phase {
 
 /// Where the reference has the words of a trace.
 pub mod trace {
+    #[cfg(feature = "analysis")]
+    pub use crate::{parse_trace, write_jsonl, TraceDocument, TraceEvent};
     pub use crate::{
         CaptureContract, ComparisonIdentity, CoverageLevel, ExecutionPhase, ExecutionStep,
         ExpectedGradient, GradientContract, GradientFamilyContract, GradientFamilyExpectation,
@@ -82,3 +84,37 @@ pub mod trace {
         GRADIENT_MANIFEST_SCHEMA, TRACE_SCHEMA,
     };
 }
+
+/// Where the reference has the parts of the analysis.
+#[cfg(feature = "analysis")]
+mod places {
+    macro_rules! places {
+        ($($name:ident: $($item:ident)*;)*) => {
+            $(
+                pub mod $name {
+                    pub use crate::{$($item),*};
+                }
+            )*
+        };
+    }
+
+    places! {
+        campaign: build_series campaign_status CampaignManifest CampaignStatus CaptureState
+            CaptureStatus PlannedCapture SeriesReport CAMPAIGN_SCHEMA CAMPAIGN_STATUS_SCHEMA
+            SERIES_SCHEMA;
+        comparison: compare_unverified_traces compare_verified_bundles ComparisonInputVerification
+            ComparisonInputs ComparisonReason ComparisonReasonCode ComparisonVerdict
+            ReplicatedComparison TensorStatsComparison TensorStatsComparisonRow VerifiedBundleInput
+            COMPARISON_SCHEMA;
+        evidence: build_evidence EvidencePacket EVIDENCE_SCHEMA;
+        graph: build_from_trace ExecutionGraph GRAPH_SCHEMA;
+        nsight: GpuEvidenceStatus NsightEvidence;
+        publication: publish_bundle reconcile_published_bundle verify_bundle BundleManifest
+            BundleVerificationReceipt CaptureBegin CaptureRun PublicationReceipt PublicationStatus
+            BUNDLE_SCHEMA PUBLICATION_SCHEMA;
+        viewer: render_evidence_html;
+    }
+}
+
+#[cfg(feature = "analysis")]
+pub use places::*;

@@ -89,6 +89,10 @@ fn evidence_graph_and_documents() {
     assert!(trace.query("sideways", None, None).is_err());
     let stats = trace.query("tensor-stats", Some("score"), None).unwrap();
     assert!(stats["result"].to_string().contains("score"));
+    assert_eq!(evidence.nsight().status().as_str(), "unavailable");
+    assert_eq!(BundleManifest::read(folder.at("bundle")).unwrap()["schema"], BUNDLE_SCHEMA);
+    write_jsonl(&support::lines(&path), folder.at("copy/trace.jsonl")).unwrap();
+    assert!(parse_trace(folder.at("copy/trace.jsonl")).is_ok());
     let again = publish_bundle(&path, None, folder.at("second")).unwrap();
     assert_eq!(again.status, PublicationStatus::Published);
     assert_eq!(
@@ -117,9 +121,26 @@ fn cohorts_and_series() {
     // Which is faster is for a machine without neighbours to say.
     assert!(!compared.to_string().contains("ineligible"), "{}", *compared);
     let traces: Vec<_> = cohorts[0].iter().map(|path| path.join("trace.jsonl")).collect();
+    assert_eq!(compared.inputs().verification().as_str(), "verified_bundles");
+    assert_eq!(compared.inputs().baseline().len(), 5);
+    assert!(compared.reasons().is_empty());
+    assert_eq!(compared.tensor_stats().matched().len(), 1);
     let raw = compare_unverified_traces(&traces, &traces).unwrap();
-    assert!(raw.to_string().contains("ineligible"));
+    assert_eq!(raw.verdict().as_str(), "ineligible");
+    assert!(!raw.reasons()[0].code().as_str().is_empty());
     assert!(campaign_status(folder.at("none.json")).is_err());
+    let manifest = CampaignManifest {
+        campaign_id: "campaign".into(),
+        entrypoint: "app::work".into(),
+        planned: vec![
+            PlannedCapture { capture_step: 2, bundle: "slow-0".into() },
+            PlannedCapture { capture_step: 9, bundle: "never".into() },
+        ],
+    };
+    manifest.write(folder.at("campaign.json")).unwrap();
+    let captures = campaign_status(folder.at("campaign.json")).unwrap().captures();
+    let states: Vec<_> = captures.iter().map(|capture| capture.state().to_string()).collect();
+    assert_eq!(states, ["published", "missing"]);
     let series = build_series(&cohorts[0][..1], None).unwrap();
     assert_eq!(series["schema"], SERIES_SCHEMA);
 }
