@@ -12,6 +12,8 @@ export interface Bars {
   /* Row of each bar, from 0; -1: not shown. Bars of one row must not overlap. */
   row: Int32Array;
   rows: number;
+  /* Bars by start, when somebody knows. */
+  order?: Uint32Array;
 }
 
 export interface ChartOptions {
@@ -59,15 +61,24 @@ class Order {
     this.ends = sizes.slice(1);
     this.bars = new Uint32Array(count);
     const at = sizes.slice(0, bars.rows);
-    for (let bar = 0; bar < bars.row.length; bar++) if (kept(bar)) this.bars[at[bars.row[bar]]++] = bar;
+    const known = bars.order;
+    const all = known ? known.length : bars.row.length;
+    for (let i = 0; i < all; i++) {
+      const bar = known ? known[i] : i;
+      if (kept(bar)) this.bars[at[bars.row[bar]]++] = bar;
+    }
     for (let row = 0, from = 0; row < bars.rows; from = this.ends[row++]) {
       const part = this.bars.subarray(from, this.ends[row]);
       let sorted = true;
       for (let i = 1; i < part.length && sorted; i++) sorted = bars.start[part[i - 1]] <= bars.start[part[i]];
       if (!sorted) part.sort((a, b) => bars.start[a] - bars.start[b] || a - b);
     }
-    this.begin = Float64Array.from(this.bars, (bar) => bars.start[bar]);
-    this.finish = Float64Array.from(this.bars, (bar) => bars.start[bar] + bars.length[bar]);
+    this.begin = new Float64Array(count);
+    this.finish = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      this.begin[i] = bars.start[this.bars[i]];
+      this.finish[i] = this.begin[i] + bars.length[this.bars[i]];
+    }
   }
   from(row: number): number {
     return row === 0 ? 0 : this.ends[row - 1];
@@ -99,6 +110,7 @@ export class Chart {
   private marks: Uint8Array | null = null;
   private markSums: Uint32Array | null = null;
   private pending = false;
+  private least = 0;
   private profile: Float64Array | null = null;
   private width = 0;
   private height = 0;
@@ -132,6 +144,8 @@ export class Chart {
 
   /* Bars shorter than `least` nanoseconds are left out. */
   filter(least: number): void {
+    if (least === this.least) return;
+    this.least = least;
     this.order = new Order(this.options.bars, least);
     this.shown = this.order.bars.length;
     this.profile = null;

@@ -7,6 +7,7 @@ export interface Lanes {
   row: Int32Array; /* -1: no interval */
   rows: number;
   first: number[]; /* by lane: its first row */
+  order: Uint32Array; /* the intervals by start */
 }
 
 /* Lanes by the time they are free, the earliest first. */
@@ -107,5 +108,5 @@ export function assignLanes(start: Float64Array, length: Float64Array, parent: I
     rows += most + 1;
   }
   for (const node of order) row[node] += first[lane[node]];
-  return { row, rows, first };
+  return { row, rows, first, order };
 }

@@ -22,7 +22,7 @@ function tintOf(name: string): number {
 function hostBars(nodes: Nodes): { bars: Bars; groups: { row: number; label: string }[] } {
   const lanes = assignLanes(nodes.startNs, nodes.totalNs, nodes.parent, nodes.depth);
   return {
-    bars: { start: nodes.startNs, length: nodes.totalNs, row: lanes.row, rows: lanes.rows },
+    bars: { start: nodes.startNs, length: nodes.totalNs, row: lanes.row, rows: lanes.rows, order: lanes.order },
     groups: lanes.first.map((row, lane) => ({ row, label: lane === 0 ? "host" : `beside it, lane ${lane}` })),
   };
 }
