@@ -98,11 +98,15 @@ function trace(count) {
 async function look(browser, html) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
   page.on("pageerror", (error) => { throw error; });
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
   const patient = { timeout: 120000 };
   await page.goto(pathToFileURL(html) + "#timeline", { waitUntil: "load", ...patient });
   await page.waitForFunction(
     () => performance.getEntriesByName("cg:drawn").length > 0, null, patient);
-  return [page, await page.evaluate(() => ({
+  const { metrics } = await session.send("Performance.getMetrics");
+  const cpu = metrics.find((one) => one.name === "ThreadTime")?.value ?? NaN;
+  return [page, cpu, await page.evaluate(() => ({
     bytes: performance.getEntriesByType("navigation")[0].responseEnd,
     load: performance.getEntriesByType("navigation")[0].loadEventEnd,
     drawn: performance.getEntriesByName("cg:drawn")[0].startTime,
@@ -160,9 +164,10 @@ try {
     line(`${label}_write`, seconds, "s", null);
     line(`${label}_file`, statSync(html).size / statSync(file).size, "of_trace",
       isFirst ? 0.3 : null);
-    const [page, found] = await look(browser, html);
+    const [page, cpu, found] = await look(browser, html);
     line(`${label}_first_frame`, (found.drawn - found.load) / 1000, "s", isFirst ? 0.5 : null);
     line(`${label}_first_frame_after_last_byte`, (found.drawn - found.bytes) / 1000, "s", null);
+    line(`${label}_first_frame_main_thread`, cpu, "s_cpu", isFirst ? 0.5 : null);
     line(`${label}_heap`, found.heap / 1048576, "MiB", null);
     for (const [words, zoomed] of [["whole", 0], ["zoomed", 8]]) {
       const frames = await panning(page, zoomed);
