@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/os.h"
 #include "codec/lines.h"
 #include "schema/reader.h"
 #include "schema/scan.h"
@@ -599,13 +598,18 @@ static cg_code fill_from_file(void *context, void *to, size_t count, size_t *ret
     return os_read(context, to, count, ret, reterr);
 }
 
+cg_code runtime_read_open(const cg_env *env, os_file *file, runtime_trace **ret, cg_err *reterr)
+{
+    return read_from(env, fill_from_file, file, file->size, ret, reterr);
+}
+
 cg_code runtime_read_file(const cg_env *env, cg_str path, runtime_trace **ret, cg_err *reterr)
 {
     os_file file;
     cg_code code;
 
     CG_TRY(os_open_read(env, path, &file, reterr));
-    code = read_from(env, fill_from_file, &file, file.size, ret, reterr);
+    code = runtime_read_open(env, &file, ret, reterr);
     os_close(&file);
     if (code != CG_OK)
         err_in_file(reterr, path);

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
+#include "base/os.h"
 #include "base/vec.h"
 #include "schema/runtime_schema.h"
 
@@ -96,6 +97,9 @@ typedef struct runtime_trace {
  * its line), CG_LIMIT, CG_NOT_FOUND, CG_NOMEM, CG_INTERRUPTED.
  */
 cg_code runtime_read_file(const cg_env *env, cg_str path, runtime_trace **ret,
+                          cg_err *reterr) CG_MUST;
+/* An open file, which stays open: it may be a pipe. */
+cg_code runtime_read_open(const cg_env *env, os_file *file, runtime_trace **ret,
                           cg_err *reterr) CG_MUST;
 cg_code runtime_read_text(const cg_env *env, cg_str text, runtime_trace **ret,
                           cg_err *reterr) CG_MUST;

@@ -25,6 +25,7 @@ static tree files;
 static char crate[1200];
 static char checkpoint[1200];
 static char cache[1200];
+static char trace[1200];
 
 /* --- memory --- */
 
@@ -80,6 +81,12 @@ static cg_code write_all(cg_scan *scan, cg_err *err)
         code = cg_write_scan_query(scan, &query, &text, sink, err);
     if (code == CG_OK)
         code = cg_write_scan_query(scan, &query, &json, sink, err);
+    query.kind = "runtime";
+    if (code == CG_OK)
+        code = cg_write_scan_query(scan, &query, &text, sink, err);
+    query.kind = "profile";
+    if (code == CG_OK)
+        code = cg_write_scan_query(scan, &query, &text, sink, err);
     for (cg_message_format kind = 0; code == CG_OK && kind <= CG_MESSAGE_GITHUB; kind++)
         code = cg_write_findings(scan, kind, sink, err);
     if (code == CG_OK)
@@ -98,6 +105,7 @@ static cg_code do_all(const cg_env *env, const char *cache_directory)
     cg_scan_request request = {.size = sizeof request,
                                .path = crate,
                                .checkpoint = checkpoint,
+                               .runtime_trace = trace,
                                .cache_directory = cache_directory};
     cg_scan *scan = NULL;
     cg_err err = {0};
@@ -145,6 +153,14 @@ static int begin(void **state)
     memcpy(all + 8, header, sizeof header - 1);
     (void)snprintf(crate, sizeof crate, "%s/ear", files.root);
     (void)snprintf(cache, sizeof cache, "%s/cache", files.root);
+    tree_write(&files, "run.jsonl",
+               "{\"kind\":\"meta\",\"schema\":\"candle-graph/runtime/3\",\"entrypoint\":\"e\","
+               "\"profile\":\"p\"}\n"
+               "{\"kind\":\"gradient\",\"event_id\":\"g\",\"root\":\"vb\",\"key\":\"drum.weight\","
+               "\"state\":\"missing\",\"step\":1}\n"
+               "{\"kind\":\"operation\",\"event_id\":\"o\",\"op\":\"x\",\"static_id\":\"y\","
+               "\"inputs\":[],\"duration_ns\":4}\n");
+    (void)snprintf(trace, sizeof trace, "%s", tree_place(&files, "run.jsonl").ptr);
     (void)snprintf(checkpoint, sizeof checkpoint, "%s", tree_place(&files, "c.safetensors").ptr);
     file = fopen(checkpoint, "wb");
     assert_non_null(file);

@@ -1,0 +1,210 @@
+/*
+ * runtime - a runtime trace of a million lines, read and judged, against what merely parsing its
+ * lines costs with yyjson; and a quarter of them, because time must grow with the number of lines.
+ *
+ * One line per promise: `name value unit budget verdict`. Passes take turns; the figures are of
+ * the medians of CPU time. The file is made here: gradients of parameters over steps, operations
+ * with times, tensors, values, edges, in the spelling of our writers.
+ *
+ * usage: bench_runtime [LINES]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/runtime_facts.h"
+
+#include <yyjson.h>
+
+#define LINES  1000000u
+#define ROUNDS 5
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "bench_runtime: %s\n", what);
+    exit(1);
+}
+
+static double cpu_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static double median(double *values)
+{
+    qsort(values, ROUNDS, sizeof *values, by_value);
+    return values[ROUNDS / 2];
+}
+
+/* --- the file --- */
+
+static void write_line(FILE *file, unsigned at)
+{
+    unsigned step = at / 1000;
+    unsigned of = at % 200;
+
+    switch (at % 20) {
+    case 0:
+    case 1:
+        fprintf(file,
+                "{\"kind\":\"tensor\",\"event_id\":\"tensor-%u\",\"static_id\":"
+                "\"tensor:train:function%%3ANet%%253A%%253Aforward%%3A:%u\",\"step\":%u,"
+                "\"shape\":[16,128,768],\"dtype\":\"F32\",\"device\":\"cuda:0\","
+                "\"contiguous\":true,\"requires_grad\":false}\n",
+                at, of, step);
+        return;
+    case 2:
+        fprintf(file,
+                "{\"kind\":\"value\",\"event_id\":\"value-%u\",\"source\":\"src/net.rs:%u\","
+                "\"step\":%u,\"min\":-3.25,\"max\":4.5,\"abs_max\":4.5,\"nonfinite_count\":0,"
+                "\"saturated_count\":%u}\n",
+                at, of, step, at % 3);
+        return;
+    case 3:
+        fprintf(file,
+                "{\"kind\":\"edge_timing\",\"event_id\":\"edge-%u\",\"from_static_id\":"
+                "\"operation:train:function%%3ANet%%253A%%253Aforward%%3A:%u\",\"to_static_id\":"
+                "\"operation:train:function%%3ANet%%253A%%253Aforward%%3A:%u\","
+                "\"duration_ns\":%u,\"step\":%u}\n",
+                at, of, of + 1, 100 + at % 977, step);
+        return;
+    default: break;
+    }
+    if (at % 2 == 0)
+        fprintf(file,
+                "{\"kind\":\"gradient\",\"event_id\":\"gradient-%u\",\"root\":\"vb\",\"key\":"
+                "\"layers.%u.attention.query.weight\",\"state\":\"present\",\"step\":%u,"
+                "\"norm\":0.%u}\n",
+                at, of, step, 1 + at % 99991);
+    else
+        fprintf(file,
+                "{\"kind\":\"operation\",\"event_id\":\"train-op-%u-%u\",\"op\":\"matmul\","
+                "\"static_id\":\"operation:train:function%%3ANet%%253A%%253Aforward%%3A:%u\","
+                "\"inputs\":[],\"step\":%u,\"duration_ns\":%u}\n",
+                step, at, of, step, 4000 + at % 7919);
+}
+
+static void make_file(const char *path, unsigned lines)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (file == NULL)
+        stop("the trace cannot be written");
+    fprintf(file, "{\"kind\":\"meta\",\"schema\":\"candle-graph/runtime/3\",\"entrypoint\":"
+                  "\"Net::step\",\"profile\":\"release\",\"phase\":\"train\"}\n");
+    for (unsigned i = 1; i < lines; i++)
+        write_line(file, i);
+    if (fclose(file) != 0)
+        stop("the trace cannot be written");
+}
+
+/* --- the two passes --- */
+
+static double parse(const char *path)
+{
+    size_t pool_size = (size_t)1 << 20;
+    void *pool = malloc(pool_size);
+    FILE *file = fopen(path, "rb");
+    const char *at;
+    const char *end;
+    double start;
+    char *text;
+    long size;
+
+    if (pool == NULL || file == NULL || fseek(file, 0, SEEK_END) != 0 ||
+        (size = ftell(file)) <= 0 || fseek(file, 0, SEEK_SET) != 0 ||
+        (text = malloc((size_t)size)) == NULL || fread(text, 1, (size_t)size, file) != (size_t)size)
+        stop("the trace cannot be read");
+    fclose(file);
+    start = cpu_ms();
+    for (at = text, end = text + size; at < end;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = (size_t)((newline != NULL ? newline : end) - at);
+        yyjson_alc allocator;
+
+        yyjson_alc_pool_init(&allocator, pool, pool_size);
+        if (yyjson_read_opts((char *)(uintptr_t)at, len, 0, &allocator, NULL) == NULL)
+            stop("a line is not JSON");
+        at += len + 1;
+    }
+    start = cpu_ms() - start;
+    free(text);
+    free(pool);
+    return start;
+}
+
+static double import(const char *path, unsigned lines)
+{
+    double start = cpu_ms();
+    runtime_trace *trace = NULL;
+    runtime_facts facts;
+    cg_err err = {0};
+    heap from;
+    arena mem;
+
+    heap_init(&from, NULL);
+    arena_init(&mem, &from);
+    if (runtime_read_file(NULL, str_from(path), &trace, &err) != CG_OK ||
+        runtime_facts_make(&mem, trace, &facts, &err) != CG_OK)
+        stop(err.text);
+    if (trace->tensors.count + trace->operations.count + trace->gradients.count +
+            trace->values.count + trace->edges.count !=
+        lines - 1)
+        stop("records are missing");
+    arena_free(&mem);
+    runtime_free(trace);
+    return cpu_ms() - start;
+}
+
+static int verdict(const char *name, double value, const char *unit, double budget)
+{
+    bool is_kept = value <= budget;
+
+    printf("%s %.2f %s %.2f %s\n", name, value, unit, budget, is_kept ? "ok" : "BROKEN");
+    return is_kept ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned lines = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : LINES;
+    char large[64];
+    char small[64];
+    double floor_ms[ROUNDS];
+    double large_ms[ROUNDS];
+    double small_ms[ROUNDS];
+    int status;
+
+    if (lines < 1000)
+        stop("at least 1000 lines");
+    (void)snprintf(large, sizeof large, "bench-runtime-%d.jsonl", (int)getpid());
+    (void)snprintf(small, sizeof small, "bench-runtime-%d-small.jsonl", (int)getpid());
+    make_file(large, lines);
+    make_file(small, lines / 4);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        floor_ms[i] = parse(large);
+        large_ms[i] = import(large, lines);
+        small_ms[i] = import(small, lines / 4);
+    }
+    (void)remove(large);
+    (void)remove(small);
+    printf("# %u lines: yyjson %.0f ms, import %.0f ms; %u lines: import %.0f ms\n", lines,
+           median(floor_ms), median(large_ms), lines / 4, median(small_ms));
+    status = verdict("runtime-import", median(large_ms) / median(floor_ms), "x-yyjson", 2.0);
+    /* Linear: four times the lines, four times the time, and a tenth for caches. */
+    status |= verdict("runtime-linear", median(large_ms) / median(small_ms) / 4.0, "x-linear", 1.3);
+    return status;
+}
