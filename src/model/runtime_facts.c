@@ -55,35 +55,44 @@ static uint64_t edge_key(const runtime_trace *trace, size_t index)
 
 #define NO_GROUP UINT32_MAX
 
+/* What a second symbol went with last; most go with one first symbol only. */
+typedef struct last_group {
+    uint64_t key;
+    uint32_t group;
+} last_group;
+
 /* Number the things in the order they appear; false: out of memory. */
 static bool number_groups(heap *memory, const runtime_trace *trace, size_t count, key_fn *key,
                           uint32_t *group_of, size_t *ret_count)
 {
+    size_t room = (intern_count(&trace->texts) + 1) * sizeof(last_group);
+    last_group *last = heap_resize(memory, NULL, 0, room);
     number_map map;
     uint32_t next = 0;
-    uint64_t last = 0;
-    uint32_t group = NO_GROUP;
-    bool is_good = true;
+    bool is_good = last != NULL;
 
     number_map_init(&map, memory);
+    if (is_good)
+        memset(last, 0, room);
     for (size_t i = 0; is_good && i < count; i++) {
         uint64_t wanted = key(trace, i);
+        last_group *near;
+        uint32_t *found;
 
-        if (wanted == 0) {
-            group_of[i] = NO_GROUP;
+        group_of[i] = NO_GROUP;
+        if (wanted == 0)
             continue;
-        }
-        if (wanted != last) {
-            uint32_t *found = number_map_put(&map, wanted, next);
-
+        near = &last[(uint32_t)wanted % (room / sizeof *last)];
+        if (near->key != wanted) {
+            found = number_map_put(&map, wanted, next);
             is_good = found != NULL;
-            group = is_good ? *found : 0;
-            next += group == next;
-            last = wanted;
+            *near = (last_group){wanted, is_good ? *found : 0};
+            next += near->group == next;
         }
-        group_of[i] = group;
+        group_of[i] = near->group;
     }
     number_map_free(&map);
+    heap_resize(memory, last, last != NULL ? room : 0, 0);
     *ret_count = next;
     return is_good;
 }
@@ -221,8 +230,7 @@ static cg_code find_tensors(runtime_facts *self, cg_err *reterr)
             const runtime_tensor *other = &trace->tensors.at[groups.order[fact->first + k]];
 
             fact->differing |= differing_aspects(trace, first, other);
-            if (str_compare(runtime_event(trace, other->event),
-                            runtime_event(trace, fact->agreed->event)) < 0)
+            if (event_ids_compare(&trace->events, other->event, fact->agreed->event) < 0)
                 fact->agreed = other;
         }
         for (unsigned aspect = 0; aspect < ASPECT_COUNT; aspect++)
@@ -268,7 +276,7 @@ static bool gradient_before(const void *context, uint32_t a, uint32_t b)
         return !x->has_step;
     if (x->has_step && x->step != y->step)
         return x->step < y->step;
-    return str_compare(runtime_event(trace, x->event), runtime_event(trace, y->event)) < 0;
+    return event_ids_compare(&trace->events, x->event, y->event) < 0;
 }
 
 /* Most writers record in order: look before sorting. */

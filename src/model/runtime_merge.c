@@ -67,10 +67,10 @@ static void say_step(buf *to, bool has_step, uint64_t step)
         buf_addf(to, " at step %" PRIu64, step);
 }
 
-static void say_event(merging *self, sym event)
+static void say_event(merging *self, uint32_t event)
 {
     buf_add(&self->text, CG_LIT(" (event "));
-    buf_add(&self->text, runtime_event(self->trace, event));
+    event_ids_say(&self->trace->events, event, &self->text);
     buf_byte(&self->text, ')');
 }
 
@@ -307,7 +307,7 @@ static cg_code refine_tensor(merging *self, size_t index, const runtime_tensor *
                                                          : MODEL_LAYOUT_NON_CONTIGUOUS};
     to->requires_grad = from->is_grad_required ? BOOL_TRUE : BOOL_FALSE;
     buf_add(&self->text, CG_LIT("agreed runtime observation "));
-    buf_add(&self->text, runtime_event(self->trace, from->event));
+    event_ids_say(&self->trace->events, from->event, &self->text);
     return add_evidence(self, MODEL_TENSORS, index, MODEL_CONFIDENCE_PROVEN,
                         traced(self, from->source), reterr);
 }
@@ -566,7 +566,7 @@ static cg_code note_operation(merging *self, size_t index, const operation_fact 
         const runtime_operation *at = operation_fact_at(self->facts, fact, i);
 
         buf_add(&self->text, CG_LIT("runtime operation "));
-        buf_add(&self->text, runtime_event(self->trace, at->event));
+        event_ids_say(&self->trace->events, at->event, &self->text);
         buf_add(&self->text, CG_LIT(" observed as "));
         buf_add(&self->text, traced(self, at->op));
         if (at->has_duration)
@@ -748,7 +748,7 @@ static cg_code tell_nonfinite(merging *self, const value_fact *fact, const probe
         buf_add(&self->text, CG_LIT(" had no finite bound, first"));
     say_step(&self->text, fact->nonfinite->has_step, fact->nonfinite->step);
     buf_add(&self->text, CG_LIT(" in event "));
-    buf_add(&self->text, runtime_event(self->trace, fact->nonfinite->event));
+    event_ids_say(&self->trace->events, fact->nonfinite->event, &self->text);
     CG_TRY(add_finding(self, RULE_CODE_RUNTIME_NONFINITE_VALUE, MODEL_FINDING_SEVERITY_WARNING,
                        MODEL_CONFIDENCE_PROVEN, &finding, reterr));
     CG_TRY(relate_tensor(self, finding, at, reterr));
@@ -765,7 +765,7 @@ static cg_code tell_saturated(merging *self, const value_fact *fact, const probe
              fact->saturated_count == 1 ? "" : "s");
     say_step(&self->text, fact->saturated->has_step, fact->saturated->step);
     buf_add(&self->text, CG_LIT(" in event "));
-    buf_add(&self->text, runtime_event(self->trace, fact->saturated->event));
+    event_ids_say(&self->trace->events, fact->saturated->event, &self->text);
     CG_TRY(add_finding(self, RULE_CODE_RUNTIME_SATURATION, MODEL_FINDING_SEVERITY_INFORMATION,
                        MODEL_CONFIDENCE_PROVEN, &finding, reterr));
     return relate_tensor(self, finding, at, reterr);

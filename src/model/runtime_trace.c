@@ -10,6 +10,7 @@
 #include "schema/scan.h"
 
 #define PROGRESS_LINES 65536
+#define NEAR           1024u /* a power of two */
 
 /* What a reading needs besides the trace it fills. */
 typedef struct reading {
@@ -22,6 +23,7 @@ typedef struct reading {
     uint64_t record_count;
     uint64_t meta_line; /* 0: none so far */
     sym last[2];        /* neighbours tend to repeat device and dtype */
+    sym near[NEAR];     /* ids and keys come again and again */
 } reading;
 
 typedef union any_record {
@@ -55,11 +57,45 @@ static const sc_table *const tables[] = {
             return err_nomem(reterr);                                                              \
     } while (0)
 
-#define OPTIONAL_SYMBOL(target, text)                                                              \
+/* A few bytes of the text: its end, and where keys have their number. */
+static uint64_t glance(cg_str text)
+{
+    uint64_t mixed = text.len;
+    uint64_t word = 0;
+    size_t last = text.len - sizeof word;
+
+    if (text.len < sizeof word) {
+        if (text.len > 0)
+            memcpy(&word, text.ptr, text.len);
+        return (mixed ^ word) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    }
+    for (size_t part = 1; part <= 4; part *= 2) {
+        memcpy(&word, text.ptr + last / part, sizeof word);
+        mixed = (mixed ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        mixed ^= mixed >> 32;
+    }
+    return mixed;
+}
+
+/* As intern_add, without a hash over the whole text when it was here a while ago. */
+static sym symbol_near(reading *r, cg_str text)
+{
+    intern *texts = &r->trace->texts;
+    sym *near = &r->near[glance(text) % NEAR];
+
+    if (*near == 0 || !str_equal(intern_text_of(texts, *near), text))
+        *near = intern_add(texts, text);
+    return *near;
+}
+
+#define NEAR_SYMBOL(target, text)                                                                  \
     do {                                                                                           \
         (target) = 0;                                                                              \
-        if ((text).ptr != NULL)                                                                    \
-            SYMBOL(target, text);                                                                  \
+        if ((text).ptr != NULL) {                                                                  \
+            (target) = symbol_near(r, (text));                                                     \
+            if ((target) == 0)                                                                     \
+                return err_nomem(reterr);                                                          \
+        }                                                                                          \
     } while (0)
 
 #define REPEATED_SYMBOL(target, last, text)                                                        \
@@ -78,20 +114,17 @@ static const sc_table *const tables[] = {
     } while (0)
 
 /* An event id is used once in all lists together. */
-static cg_code take_event(reading *r, cg_str id, sym *ret, cg_err *reterr)
+static cg_code take_event(reading *r, cg_str id, uint32_t *ret, cg_err *reterr)
 {
-    runtime_trace *trace = r->trace;
-    size_t before = intern_count(&trace->events);
-
     if (r->record_count >= r->event_ceiling)
         return cg_fail(reterr, PROBLEM_LIMIT, "more records than `events` allows (%" PRIu64 ")",
                        r->event_ceiling);
     if (id.len == 0)
         return cg_fail(reterr, PROBLEM_RUNTIME_EVENT, "the event id is empty");
-    *ret = intern_add(&trace->events, id);
+    *ret = event_ids_add(&r->trace->events, id);
     if (*ret == 0)
         return err_nomem(reterr);
-    if (*ret < before)
+    if (*ret == EVENT_KNOWN)
         return cg_fail(reterr, PROBLEM_RUNTIME_EVENT, "the event id `%.*s` is used twice",
                        ERR_STR(id));
     r->record_count++;
@@ -133,8 +166,8 @@ static cg_code add_runtime_tensor(reading *r, const rec_runtime_tensor *from, cg
 
     ADD_ROW(row, tensors);
     CG_TRY(take_event(r, from->event_id, &row->event, reterr));
-    OPTIONAL_SYMBOL(row->static_id, from->static_id);
-    OPTIONAL_SYMBOL(row->source, from->source);
+    NEAR_SYMBOL(row->static_id, from->static_id);
+    NEAR_SYMBOL(row->source, from->source);
     REPEATED_SYMBOL(row->dtype, r->last[0], from->dtype);
     REPEATED_SYMBOL(row->device, r->last[1], from->device);
     row->is_contiguous = from->is_contiguous;
@@ -149,8 +182,8 @@ static cg_code add_runtime_operation(reading *r, const rec_runtime_operation *fr
 
     ADD_ROW(row, operations);
     CG_TRY(take_event(r, from->event_id, &row->event, reterr));
-    OPTIONAL_SYMBOL(row->static_id, from->static_id);
-    SYMBOL(row->op, from->op);
+    NEAR_SYMBOL(row->static_id, from->static_id);
+    NEAR_SYMBOL(row->op, from->op);
     row->has_duration = from->duration_ns.is_set;
     row->duration_ns = from->duration_ns.value;
     return CG_OK;
@@ -191,8 +224,8 @@ static cg_code add_runtime_gradient(reading *r, const rec_runtime_gradient *from
     CG_TRY(check_gradient(from, reterr));
     ADD_ROW(row, gradients);
     CG_TRY(take_event(r, from->event_id, &row->event, reterr));
-    SYMBOL(row->root, from->root);
-    SYMBOL(row->key, from->key);
+    NEAR_SYMBOL(row->root, from->root);
+    NEAR_SYMBOL(row->key, from->key);
     row->state = from->state;
     row->has_step = from->step.is_set;
     row->step = from->step.value;
@@ -208,8 +241,8 @@ static cg_code add_runtime_value(reading *r, const rec_runtime_value *from, cg_e
 
     ADD_ROW(row, values);
     CG_TRY(take_event(r, from->event_id, &row->event, reterr));
-    OPTIONAL_SYMBOL(row->static_id, from->static_id);
-    OPTIONAL_SYMBOL(row->source, from->source);
+    NEAR_SYMBOL(row->static_id, from->static_id);
+    NEAR_SYMBOL(row->source, from->source);
     row->has_step = from->step.is_set;
     row->step = from->step.value;
     row->nonfinite_count = from->nonfinite_count;
@@ -227,8 +260,8 @@ static cg_code add_runtime_edge(reading *r, const rec_runtime_edge *from, cg_err
 
     ADD_ROW(row, edges);
     CG_TRY(take_event(r, from->event_id, &row->event, reterr));
-    SYMBOL(row->from, from->from);
-    SYMBOL(row->to, from->to);
+    NEAR_SYMBOL(row->from, from->from);
+    NEAR_SYMBOL(row->to, from->to);
     row->duration_ns = from->duration_ns;
     return CG_OK;
 }
@@ -386,7 +419,9 @@ static cg_code next_line(reading *r, lines *from, uint64_t total, cg_str *ret, u
         if (from->number % PROGRESS_LINES == 0 &&
             !env_progress(r->env, "reading the runtime trace", from->offset, total))
             return cg_fail(reterr, PROBLEM_INTERRUPTED, "stopped while reading the runtime trace");
-        *ret = str_trim(line);
+        /* Most lines have nothing to trim. */
+        *ret = line.len > 1 && line.ptr[0] == '{' && line.ptr[line.len - 1] == '}' ? line
+                                                                                   : str_trim(line);
         if (ret->len == 0)
             continue;
         *ret_offset = from->line_offset + (uint64_t)(ret->ptr - line.ptr);
@@ -570,7 +605,7 @@ static cg_code read_from(const cg_env *env,
     json_init(&r.json, &trace->heap, limit_of(env, CG_LIMIT_JSON_DEPTH));
     buf_init(&first, &trace->heap, (size_t)limit_of(env, CG_LIMIT_JSON_DOCUMENT_BYTES));
     code = intern_init(&trace->texts, &trace->heap, os_random(env)) &&
-                   intern_init(&trace->events, &trace->heap, os_random(env)) &&
+                   event_ids_init(&trace->events, &trace->heap, os_random(env)) &&
                    arena_take(&r.scratch, 1) != NULL
                ? CG_OK
                : err_nomem(reterr);
@@ -649,7 +684,7 @@ void runtime_free(runtime_trace *self)
     vec_free(&self->heap, &self->gradients);
     vec_free(&self->heap, &self->operations);
     vec_free(&self->heap, &self->tensors);
-    intern_free(&self->events);
+    event_ids_free(&self->events);
     intern_free(&self->texts);
     arena_free(&self->mem);
     last = self->heap;

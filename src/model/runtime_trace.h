@@ -10,7 +10,7 @@
  * are read through one buffer, a document is read whole.
  *
  * Records stand in the order of the input. Texts are symbols; event ids have a
- * table of their own, so that an id that comes twice is found while reading.
+ * table of their own, so that one that comes twice is found while reading.
  */
 #ifndef CG_MODEL_RUNTIME_TRACE_H
 #define CG_MODEL_RUNTIME_TRACE_H
@@ -19,6 +19,7 @@
 #include "base/intern.h"
 #include "base/os.h"
 #include "base/vec.h"
+#include "model/event_ids.h"
 #include "schema/runtime_schema.h"
 
 typedef struct runtime_shape {
@@ -28,7 +29,7 @@ typedef struct runtime_shape {
 
 /* Symbols that the record left out are 0. */
 typedef struct runtime_tensor {
-    sym event;
+    uint32_t event;
     sym static_id;
     sym source;
     sym dtype;
@@ -40,7 +41,7 @@ typedef struct runtime_tensor {
 
 typedef struct runtime_operation {
     uint64_t duration_ns;
-    sym event;
+    uint32_t event;
     sym static_id;
     sym op;
     bool has_duration;
@@ -49,7 +50,7 @@ typedef struct runtime_operation {
 typedef struct runtime_gradient {
     uint64_t step;
     double norm;
-    sym event;
+    uint32_t event;
     sym root;
     sym key;
     uint8_t state; /* GRADIENT_STATE_ */
@@ -63,7 +64,7 @@ typedef struct runtime_value {
     uint64_t step;
     uint64_t nonfinite_count;
     uint64_t saturated_count;
-    sym event;
+    uint32_t event;
     sym static_id;
     sym source;
     bool has_step;
@@ -72,7 +73,7 @@ typedef struct runtime_value {
 
 typedef struct runtime_edge {
     uint64_t duration_ns;
-    sym event;
+    uint32_t event;
     sym from;
     sym to;
 } runtime_edge;
@@ -81,7 +82,7 @@ typedef struct runtime_trace {
     heap heap;
     arena mem;
     intern texts;
-    intern events; /* every event id once */
+    event_ids events;
     cg_str schema;
     rec_runtime_meta run;
     VEC(runtime_tensor) tensors;
@@ -108,11 +109,6 @@ void runtime_free(runtime_trace *self);
 static inline cg_str runtime_text(const runtime_trace *self, sym symbol)
 {
     return symbol != 0 ? intern_text_of(&self->texts, symbol) : (cg_str){0};
-}
-
-static inline cg_str runtime_event(const runtime_trace *self, sym symbol)
-{
-    return intern_text_of(&self->events, symbol);
 }
 
 #endif
