@@ -7,6 +7,7 @@
 #define FIRST_BLOCKS ((size_t)1024)
 #define DIGITS       18u /* of a number; more belong to the beginning */
 #define NEIGHBOURS   64u /* numbers of one block */
+#define TOGETHER     8u  /* blocks that lie beside each other */
 #define NO_BLOCK     UINT64_MAX
 
 bool event_ids_init(event_ids *self, heap *from, uint64_t seed)
@@ -88,9 +89,9 @@ static size_t place_of(const event_ids *self, sym beginning, uint64_t block)
     uint64_t mixed = self->seed ^ (uint64_t)beginning * UINT64_C(0x9e3779b97f4a7c15);
 
     mixed = (mixed ^ mixed >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed ^= block * UINT64_C(0x94d049bb133111eb);
+    mixed ^= block / TOGETHER * UINT64_C(0x94d049bb133111eb);
     mixed = (mixed ^ mixed >> 31) * UINT64_C(0xd6e8feb86659fd93);
-    return (size_t)(mixed ^ mixed >> 32) & (self->block_room - 1);
+    return (size_t)((mixed ^ mixed >> 32) + block % TOGETHER) & (self->block_room - 1);
 }
 
 /* The block, or the free place where it belongs. */

@@ -10,7 +10,7 @@
 #include "schema/scan.h"
 
 #define PROGRESS_LINES 65536
-#define NEAR           1024u /* a power of two */
+#define NEAR           4096u /* a power of two */
 
 /* What a reading needs besides the trace it fills. */
 typedef struct reading {
