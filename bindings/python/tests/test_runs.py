@@ -271,6 +271,19 @@ def test_series_in_long_form(fixtures, cli):
     assert candlegraph.series(bundles, label_prefix="loss/").table().row_count == 3
 
 
+def test_pages_of_several_runs(fixtures, mlp, tmp_path):
+    run = candlegraph.open_run(mlp)
+    assert "cg-against-payload" in run.page(against=run)
+    ours = candlegraph.compare(cohort(fixtures, "base"), cohort(fixtures, "slow"))
+    assert "cg-comparison" in ours.page()
+    (tmp_path / "comparison.json").write_text(json.dumps(ours.document), "utf-8")
+    assert candlegraph.input_kind(tmp_path / "comparison.json") == "document"
+    assert "cg-comparison" in candlegraph.document_page(tmp_path / "comparison.json")
+    manifest = fixtures / "execution/campaign/mixed.json"
+    assert candlegraph.input_kind(manifest) == "campaign"
+    assert "cg-campaign" in candlegraph.campaign_page(manifest)
+
+
 def test_campaign_and_plan(fixtures, cli):
     manifest = fixtures / "execution/campaign/mixed.json"
     assert candlegraph.campaign_status(manifest) == printed(cli, "campaign-status", "--manifest",

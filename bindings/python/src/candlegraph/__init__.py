@@ -17,8 +17,9 @@ logical storage and physical memory are different things and never added up.
 Long calls release the interpreter's lock, and Ctrl-C stops them. Errors are subclasses of
 `CandlegraphError` and carry `code`, `problem`, `help` and the place.
 """
-from ._bundles import (Comparison, Publication, Series, Verification, campaign_status, compare,
-                       compare_plan, publish, series, verify)
+from ._bundles import (Comparison, Publication, Series, Verification, campaign_page,
+                       campaign_status, compare, compare_plan, document_page, publish, series,
+                       verify)
 from ._error import (CandlegraphError, DurabilityError, GateError, InputError, InternalError,
                      InterruptedError, LimitError, NoGraphError, NoMemoryError, NotFoundError,
                      OutputError, OutputRefusedError, PlannedError, UsageError)
@@ -35,7 +36,8 @@ __all__ = [
     "InternalError", "InterruptedError", "LimitError", "MODEL_TABLE_NAMES", "NoGraphError",
     "NoMemoryError", "NotFoundError", "OutputError", "OutputRefusedError", "PlannedError",
     "Publication", "QUERY_KINDS", "Run", "RunFacts", "SCAN_QUERY_KINDS", "Scan", "ScanFacts",
-    "Series", "TABLE_NAMES", "Table", "UsageError", "Verification", "campaign_status", "compare",
-    "compare_plan", "explain", "input_kind", "model_page", "open_run", "protocol", "publish",
-    "read_run", "recover", "scan", "series", "trace_tables", "verify", "version",
+    "Series", "TABLE_NAMES", "Table", "UsageError", "Verification", "campaign_page",
+    "campaign_status", "compare", "compare_plan", "document_page", "explain", "input_kind",
+    "model_page", "open_run", "protocol", "publish", "read_run", "recover", "scan", "series",
+    "trace_tables", "verify", "version",
 ]

@@ -1,10 +1,10 @@
 """Bundles and several runs: publish, verify, compare, series, campaigns."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from . import _tables
 from ._library import (Arena, Env, Json, Path, Progress, document, ffi, lib, opened, path_list,
-                       sized, slice_of, text_document)
+                       sized, slice_of, text_document, written)
 from ._table import Columns, Table, table_of
 
 _SAMPLES: Columns = (("cohort", "text"), ("index", "integer"), ("run_id", "text"),
@@ -106,6 +106,11 @@ class Comparison:
     upper_delta_ns: Optional[float]
     document: Json  #: candle-graph/comparison/6
     text: str  #: for people
+    _handle: Any = field(default=None, repr=False, compare=False)
+
+    def page(self) -> str:
+        """One HTML file that needs no network."""
+        return written(lib.cg_write_comparison_page, self._handle).decode("utf-8")
 
     def table(self, name: str = "samples") -> Table:
         """`samples`: a row for each run; `tensor_stats`: statistics of both, by label."""
@@ -160,7 +165,8 @@ def compare(baseline: Sequence[Path], candidate: Sequence[Path], *, traces: bool
         facts.candidate_median_ns, facts.median_delta_ns,
         facts.lower_delta_ns if facts.is_comparable else None,
         facts.upper_delta_ns if facts.is_comparable else None,
-        document(lib.cg_write_comparison, handle), text_document(lib.cg_write_comparison, handle))
+        document(lib.cg_write_comparison, handle), text_document(lib.cg_write_comparison, handle),
+        handle)
 
 
 def compare_plan(pairs: int) -> Json:
@@ -173,6 +179,19 @@ def campaign_status(manifest: Path) -> Json:
     """candle-graph/campaign-status/1: what has become of the captures `manifest` plans."""
     env, arena = Env(), Arena()
     return document(lib.cg_write_campaign_status, env.c, arena.path(manifest), env=env)
+
+
+def campaign_page(manifest: Path) -> str:
+    """The status of a campaign, and its series, as one HTML file."""
+    env, arena = Env(), Arena()
+    return written(lib.cg_write_campaign_page, env.c, arena.path(manifest),
+                   env=env).decode("utf-8")
+
+
+def document_page(path: Path) -> str:
+    """A comparison, series or campaign status in a file, as one HTML file."""
+    env, arena = Env(), Arena()
+    return written(lib.cg_write_document_page, env.c, arena.path(path), env=env).decode("utf-8")
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,8 @@ def version() -> str:
 
 
 def input_kind(path: Path) -> str:
-    """What is at `path`: ``"trace"``, ``"bundle"``, ``"crate"`` or ``"model"``.
+    """What is at `path`: ``"trace"``, ``"bundle"``, ``"crate"``, ``"model"``, ``"document"`` (a
+    comparison, series or campaign status) or ``"campaign"`` (the plan of one).
 
     Raises NotFoundError, or InputError for what is ambiguous, with the reason.
     """
@@ -226,4 +227,5 @@ def input_kind(path: Path) -> str:
     kind = ffi.new("cg_input_kind *")
     call(lib.cg_input_kind_of, env.c, arena.path(path), kind, env=env)
     return {lib.CG_INPUT_RAW_TRACE: "trace", lib.CG_INPUT_BUNDLE: "bundle",
-            lib.CG_INPUT_CRATE: "crate", lib.CG_INPUT_MODEL: "model"}[kind[0]]
+            lib.CG_INPUT_CRATE: "crate", lib.CG_INPUT_MODEL: "model",
+            lib.CG_INPUT_DOCUMENT: "document", lib.CG_INPUT_CAMPAIGN: "campaign"}[kind[0]]

@@ -128,8 +128,11 @@ class Run:
         """The report, Markdown."""
         return written(lib.cg_write_report, self._open()).decode("utf-8")
 
-    def page(self) -> str:
-        """The run as one HTML file that needs no network."""
+    def page(self, against: Optional["Run"] = None) -> str:
+        """The run as one HTML file that needs no network; with `against`, both of them."""
+        if against is not None:
+            return written(lib.cg_write_page_against, self._env.c, self._open(), against._open(),
+                           env=self._env).decode("utf-8")
         return written(lib.cg_write_page, self._open()).decode("utf-8")
 
     def save_page(self, path: Path) -> None:

@@ -19,7 +19,8 @@ _STRICT = {"none": lib.CG_STRICT_NONE, "source": lib.CG_STRICT_SOURCE, "all": li
 
 @dataclass(frozen=True)
 class ScanFacts:
-    """How much was found. `missing_count` and `unclaimed_count` count keys of a checkpoint."""
+    """How much was found. `missing_count` and `unclaimed_count` count keys of a checkpoint,
+    `runtime_observations` what a runtime trace told; None without one."""
 
     component_count: int
     parameter_count: int
@@ -30,7 +31,10 @@ class ScanFacts:
     information_count: int
     missing_count: Optional[int]
     unclaimed_count: Optional[int]
+    runtime_observations: Optional[int]
+    identity_mismatches: Optional[int]
     has_checkpoint: bool
+    has_runtime_trace: bool
     is_from_cache: bool
     analysis_id: str
     package: str
@@ -83,6 +87,8 @@ class Scan:
                 values[name] = (slice_of(value) or "") if isinstance(value, ffi.CData) else value
         if not facts.has_checkpoint:
             values["missing_count"] = values["unclaimed_count"] = None
+        if not facts.has_runtime_trace:
+            values["runtime_observations"] = values["identity_mismatches"] = None
         return ScanFacts(**values)
 
     def compare_checkpoint(self, path: Path, *, root: Optional[str] = None,
@@ -228,8 +234,8 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
          features: Sequence[str] = (), all_features: bool = False,
          no_default_features: bool = False, sources: Union[Mapping[str, str], None] = None,
          cargo: bool = False, heuristic: bool = False, structure: bool = False,
-         cache: Optional[Path] = None, limits: Optional[Mapping[str, int]] = None,
-         progress: Optional[Progress] = None) -> Scan:
+         runtime_trace: Optional[Path] = None, cache: Optional[Path] = None,
+         limits: Optional[Mapping[str, int]] = None, progress: Optional[Progress] = None) -> Scan:
     """Read the crate at `path`: a directory, a Cargo.toml, or a file in a crate.
 
     No build script, macro or compiler is run, and no cargo unless `cargo` is set.
@@ -241,6 +247,7 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
     cargo                          run `cargo metadata` and `rustc --print cfg`, offline and locked
     heuristic                      also guesses from names: stages, artifacts, call order
     structure                      components, modules, parameters and functions only
+    runtime_trace                  candle-graph/runtime of a run, merged into the document
     cache                          directory to keep results in
 
     NotFoundError, InputError, LimitError, InterruptedError. What is missing (a lock file, sources
@@ -255,6 +262,7 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
                     source_count=len(lies), has_all_features=all_features,
                     has_no_default_features=no_default_features, asks_cargo=cargo,
                     is_heuristic=heuristic, is_structure=structure,
+                    runtime_trace=arena.path(runtime_trace),
                     cache_directory=arena.path(cache))
     handle = opened(lib.cg_scan_open, "cg_scan", lib.cg_scan_free, env.c, request, env=env)
     return Scan(handle, env, path)
