@@ -522,6 +522,10 @@ static enum args_next take_word(const cli_io *io, const cg_env *env, cli_args *s
     }
     row = &command_rows[self->command];
     if (row->argument != NULL && self->argument == NULL) {
+        if (*word == '\0' && self->command == COMMAND_AUDIT) {
+            args_usage(io, self, "`audit` needs a %s, not an empty text", row->argument);
+            return ARGS_USAGE;
+        }
         self->argument = word;
         return ARGS_RUN;
     }

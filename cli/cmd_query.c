@@ -118,6 +118,14 @@ static int query_with_kind(const cli_io *io, const cg_env *env, const cli_args *
 
 /* --- `query K` --- */
 
+/* Rather the name of a thing than that of a folder? */
+static bool is_selector(const char *kind, const char *word)
+{
+    return strchr(word, '/') == NULL &&
+           (strchr(word, ':') != NULL ||
+            print_has_word("component function parameter tensor operation path", kind));
+}
+
 static int query_of_crate(const cli_io *io, const cg_env *env, const cli_args *args)
 {
     const char *word = args->argument;
@@ -130,6 +138,13 @@ static int query_of_crate(const cli_io *io, const cg_env *env, const cli_args *a
             io, args, "kind `%s` asks about a crate, and `%s` is a run; kinds for a run: %s", word,
             print_safe_word(args->second).at, print_list_of(args_query_words).at);
     }
+    if (args->second != NULL && !args_has(args, OPTION_SELECT) && is_selector(word, args->second) &&
+        input_of(env, args->second) == INPUT_NOTHING)
+        return args_usage(io, args,
+                          "there is no crate `%s`; what is asked about is selected: `%s query %s "
+                          "--select %s`",
+                          print_safe_word(args->second).at, args->program, word,
+                          print_safe_word(args->second).at);
     return crate_query(io, env, args, word, args->second);
 }
 
@@ -153,6 +168,13 @@ int run_query(const cli_io *io, const cg_env *env, const cli_args *args)
     if (is_of_runs(word))
         return args_usage(io, args, "`%s` is a kind, INPUT is missing: `%s query INPUT --kind %s`",
                           word, args->program, word);
+    if (args->second != NULL && input_of(env, word) != INPUT_NOTHING &&
+        (is_of_runs(args->second) || cg_scan_query_exists(args->second)))
+        return args_usage(io, args, "did you mean `%s query %s --kind %s`?", args->program,
+                          print_safe_word(word).at, args->second);
+    if (input_of(env, word) == INPUT_CRATE)
+        return args_usage(io, args, "`--kind` is missing; kinds for a crate: %s",
+                          print_list_of(cg_scan_query_words()).at);
     if (input_of(env, word) != INPUT_NOTHING)
         return args_usage(io, args, "`--kind` is missing; kinds for a run: %s; for a crate: %s",
                           print_list_of(args_query_words).at,

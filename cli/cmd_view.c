@@ -2,6 +2,18 @@
 #include "crate.h"
 #include "print.h"
 
+/* Three hundred thousand characters of script are not for reading. */
+static bool is_for_terminal(const cli_io *io, const cli_args *args)
+{
+    return io->is_out_terminal && !args_has(args, OPTION_OUTPUT);
+}
+
+static int needs_output(const cli_io *io, const cli_args *args)
+{
+    return args_usage(io, args,
+                      "the page is for a browser: `--output FILE`, for example page.html");
+}
+
 static int view_crate(const cli_io *io, const cg_env *env, const cli_args *args)
 {
     crate_work self;
@@ -9,6 +21,8 @@ static int view_crate(const cli_io *io, const cg_env *env, const cli_args *args)
 
     if (args_has(args, OPTION_AGAINST))
         return args_usage(io, args, "`--against` is for runs, and this is a crate");
+    if (is_for_terminal(io, args))
+        return needs_output(io, args);
     status = crate_start(&self, io, env, args, args->argument);
     if (status != 0)
         return status;
@@ -37,6 +51,8 @@ static int view_model(const cli_io *io, const cg_env *env, const cli_args *args)
 
     if (odd_option(args) != NULL)
         return args_usage(io, args, "`--%s` is not for a model document", odd_option(args));
+    if (is_for_terminal(io, args))
+        return needs_output(io, args);
     work_start(&self, io, env, args);
     code = cg_write_model_file_page(&self.env, args->argument, (cg_sink){&self, work_write},
                                     &self.err);
@@ -54,6 +70,8 @@ static int view_document(const cli_io *io, const cg_env *env, const cli_args *ar
     if (odd_option(args) != NULL)
         return args_usage(io, args, "`--%s` is for runs and crates, and this is a document",
                           odd_option(args));
+    if (is_for_terminal(io, args))
+        return needs_output(io, args);
     work_start(&self, io, env, args);
     code = kind == CG_INPUT_CAMPAIGN
                ? cg_write_campaign_page(&self.env, args->argument, sink, &self.err)

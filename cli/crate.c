@@ -257,6 +257,18 @@ static bool is_structure_enough(const cli_args *args)
     return args->command == COMMAND_TREE;
 }
 
+/* A file that is no document counts as a trace until somebody reads it. */
+static const char *what_is(cg_input_kind kind)
+{
+    switch (kind) {
+    case CG_INPUT_BUNDLE: return "a bundle";
+    case CG_INPUT_MODEL: return "a model document";
+    case CG_INPUT_DOCUMENT: return "a document about runs";
+    case CG_INPUT_CAMPAIGN: return "the plan of a campaign";
+    default: return "a run or another file";
+    }
+}
+
 static int open_crate(crate_work *self, const char *path)
 {
     const cli_args *args = self->work.args;
@@ -265,9 +277,11 @@ static int open_crate(crate_work *self, const char *path)
     cg_code code;
 
     if (cg_input_kind_of(&self->work.env, path, &kind, NULL) == CG_OK && kind != CG_INPUT_CRATE)
-        return args_usage(
-            self->work.io, args, "`%s` is a %s, and `%s` reads crates", print_safe_word(path).at,
-            kind == CG_INPUT_MODEL ? "model document" : "run", command_rows[args->command].word);
+        return args_usage(self->work.io, args,
+                          "`%s` is %s, and `%s` reads crates: a folder with Cargo.toml, or a .rs "
+                          "file",
+                          print_safe_word(path).at, what_is(kind),
+                          command_rows[args->command].word);
     memset(&request, 0, sizeof request);
     request.size = sizeof request;
     request.path = path;

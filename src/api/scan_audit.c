@@ -206,6 +206,9 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     arena room;
     cg_code code;
 
+    /* Joined with a name, an empty path would be the root of the system. */
+    if (directory == NULL || *directory == '\0')
+        return cg_fail(reterr, PROBLEM_USAGE, "the folder to write the audit into has no name");
     heap_init(&memory, self->env);
     arena_init(&room, &memory);
     work.mem = &room;
