@@ -71,6 +71,31 @@ static int check_outputs(const cli_io *io, const cli_args *args)
     return 0;
 }
 
+/* The audit writes its own files after the key map, which would be gone. */
+static int check_key_map(const cli_io *io, const cli_args *args)
+{
+    static const char *const names[] = {
+        "summary.json", "doctor.json",  "model-improvement.json", "findings.json", "model-ir.json",
+        "model.html",   "runtime.json", "checkpoint.json",        "join.json"};
+    const char *map = args->value[OPTION_KEY_MAP];
+    size_t length = args->argument != NULL ? strlen(args->argument) : 0;
+
+    if (args->command != COMMAND_AUDIT || map == NULL || length == 0)
+        return 0;
+    while (length > 1 && args->argument[length - 1] == '/')
+        length--;
+    if (strncmp(map, args->argument, length) != 0 || map[length] != '/')
+        return 0;
+    map += length;
+    map += strspn(map, "/");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(map, names[i]) == 0)
+            return args_usage(io, args, "`--key-map` names a file that the audit writes itself: %s",
+                              names[i]);
+    }
+    return 0;
+}
+
 static int check_sources(const cli_io *io, const cli_args *args)
 {
     size_t count;
@@ -121,6 +146,8 @@ static int check_options(const cli_io *io, const cli_args *args)
                           : OPTION_CHECKPOINT);
     if (status == 0)
         status = check_outputs(io, args);
+    if (status == 0)
+        status = check_key_map(io, args);
     if (status == 0)
         status = check_sources(io, args);
     if (status == 0 && args_run_option(args) != NULL)

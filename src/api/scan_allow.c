@@ -149,14 +149,20 @@ static cg_code read_levels(allowing *self, const toml_document *from, uint32_t t
     return CG_OK;
 }
 
-static cg_code read_levels_file(allowing *self, cg_str path, bool *ret_is_there)
+static cg_code read_levels_file(allowing *self, cg_str folder, cg_str path, bool *ret_is_there)
 {
     toml_document *document = NULL;
     enum os_kind kind;
     buf text;
     cg_code code;
 
-    CG_TRY(os_kind_of(self->scan->env, path, true, &kind, self->reterr));
+    /* A file that is not there is no fault; that it cannot be looked for is one of the folder. */
+    if (os_kind_of(self->scan->env, path, true, &kind, NULL) != CG_OK) {
+        code =
+            cg_fail(self->reterr, PROBLEM_INPUT_UNREADABLE, "cannot be searched for " LEVELS_FILE);
+        err_in_file(self->reterr, folder);
+        return code;
+    }
     *ret_is_there = kind == OS_FILE;
     if (!*ret_is_there)
         return CG_OK;
@@ -185,7 +191,7 @@ static cg_code read_project(allowing *self)
     /* Those of the manifest first: the file, which is closer to the tool, has the last word. */
     if (graph->manifest != NULL && graph->metadata != TOML_NONE)
         CG_TRY(read_levels(self, graph->manifest, graph->metadata, CG_LIT("Cargo.toml")));
-    return read_levels_file(self, path, &is_there);
+    return read_levels_file(self, graph->scan_root, path, &is_there);
 }
 
 cg_code scan_allow(cg_scan *self, enum scan_origin origin, cg_err *reterr)

@@ -93,6 +93,22 @@ cg_code cg_scan_guard(const cg_scan *self, const char *path, cg_err *reterr)
     return code;
 }
 
+/* A folder of its own: beside the manifest its files would pass for the crate's. */
+static cg_code guard_directory(const cg_scan *self, arena *mem, const char *directory,
+                               cg_err *reterr)
+{
+    bool is_met = false;
+    cg_str place;
+
+    CG_TRY(cg_scan_guard(self, directory, reterr));
+    CG_TRY(beside_manifest(self, mem, ".", &place, reterr));
+    if (place.ptr != NULL)
+        CG_TRY(os_same_file(self->env, str_from(directory), place, &is_met, reterr));
+    return is_met ? refuse(PROBLEM_OUTPUT_SOURCE, directory,
+                           "the audit would lie beside the crate's manifest", reterr)
+                  : CG_OK;
+}
+
 /* --- the files --- */
 
 typedef cg_code write_document(const audit *self, cg_sink sink, cg_err *reterr);
@@ -212,7 +228,7 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     heap_init(&memory, self->env);
     arena_init(&room, &memory);
     work.mem = &room;
-    code = cg_scan_guard(self, directory, reterr);
+    code = guard_directory(self, &room, directory, reterr);
     for (size_t i = 0; code == CG_OK && i < sizeof files / sizeof files[0]; i++) {
         if (is_there[files[i].when])
             code = write_file(&work, files[i].name, files[i].write, reterr);
