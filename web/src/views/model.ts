@@ -3,7 +3,7 @@
  * tensors, one function at a time, for training and for inference. Nothing of it was run.
  */
 import type { Json } from "../data";
-import { label as words, legend, picturePng, pictureText } from "../chart";
+import { ending, label as words, legend, picturePng, pictureText } from "../chart";
 import type { Doc } from "../doc";
 import { button, byId, empty, h, pairs, svg, text } from "../dom";
 import { place } from "../graph/place";
@@ -62,7 +62,12 @@ function entriesOf(model: Model): { entries: Entry[]; roots: number[] } {
   return { entries, roots: entries.map((_, at) => at).filter((at) => entries[at].parent < 0) };
 }
 
-const nameOf = (entry: Entry): string => entry.isComponent ? entry.row.qualified_name : (known(entry.row.field) ? `${entry.row.field}: ` : "") + entry.row.type_name;
+/* A component by its own name first: the path before it is the same for many. */
+function componentName(path: string): string {
+  const at = path.lastIndexOf("::");
+  return at < 0 ? path : `${path.slice(at + 2)} (${path.slice(0, at)})`;
+}
+const nameOf = (entry: Entry): string => entry.isComponent ? componentName(entry.row.qualified_name) : (known(entry.row.field) ? `${entry.row.field}: ` : "") + entry.row.type_name;
 
 /* ---- data flow ---- */
 
@@ -128,7 +133,7 @@ class FlowPicture {
     const kept = nodes.slice(0, NODES);
     const index = new Map<string, number>(kept.map((node, at) => [node.id, at]));
     const links = edges.filter((edge) => index.has(edge.from) && index.has(edge.to));
-    const caption = (node: Json): string => show(node.kind === "operation" ? node.short_label : node.label, 26);
+    const caption = (node: Json): string => ending(node.kind === "operation" ? node.short_label : node.label, 26);
     const sizes = kept.map((node) => Math.max(56, caption(node).length * 7.1 + 20));
     const unique = new Map<string, [number, number]>();
     for (const edge of links) unique.set(`${index.get(edge.from)} ${index.get(edge.to)}`, [index.get(edge.from) as number, index.get(edge.to) as number]);
