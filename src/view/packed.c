@@ -100,6 +100,16 @@ static bool has_shape(const graph *derived, uint32_t node)
            (node < others || derived->tensors[node - others].event != TRACE_NONE);
 }
 
+/* The measured span or anything in it, as far as it is known in what span a node is. */
+static bool is_measured(const graph *derived, uint32_t node)
+{
+    uint32_t span = node;
+
+    if (node >= derived->span_count)
+        span = trace_span_of(derived->trace, owner_of(derived, node - derived->span_count));
+    return span != TRACE_NONE && derived->in_subtree[span];
+}
+
 static void put_node(work *self, uint32_t node, const uint64_t *net_peaks)
 {
     const graph *derived = &self->pen.view.graph;
@@ -111,6 +121,7 @@ static void put_node(work *self, uint32_t node, const uint64_t *net_peaks)
     nodes_describe(&self->pen, node, &parts);
     put_identity(self, row, node);
     columns_text(to, NODE_NAME, row->name);
+    columns_integer(to, NODE_MEASURED, is_measured(derived, node));
     columns_text(to, NODE_KIND, sc_word(&words_node_kind, row->kind));
     /* A tensor takes no time: the zeros of its row in the graph are no measurements. */
     columns_optional(to, NODE_START, (opt_u64){row->start_ns, !is_tensor});

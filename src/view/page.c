@@ -137,11 +137,19 @@ static cg_code write_ready(const void *context, cg_sink sink, cg_err *reterr)
     return sink.write(sink.context, text->at, text->len);
 }
 
+/* A text that could not grow tells the writer no more than its code. */
+static cg_code told(cg_code code, cg_err *reterr)
+{
+    return code == CG_NOMEM ? err_nomem(reterr) : code;
+}
+
 /* `ret` is begun here and freed by the caller, whatever comes back. */
 static cg_code make_ready(heap *memory, cg_str json, buf *ret, cg_err *reterr)
 {
     buf_init(ret, memory, SIZE_MAX);
-    return page_is_built() ? island_write(memory, json, (cg_sink){ret, add_text}, reterr) : CG_OK;
+    return page_is_built()
+               ? told(island_write(memory, json, (cg_sink){ret, add_text}, reterr), reterr)
+               : CG_OK;
 }
 
 static page_island ready_island(cg_str id, const buf *text)
@@ -190,7 +198,7 @@ static cg_code make_answers(const evidence *from, heap *memory, buf *ret, cg_err
     if (code == CG_OK)
         code = island_write(memory, buf_text(&text), (cg_sink){ret, add_text}, reterr);
     buf_free(&text);
-    return code;
+    return told(code, reterr);
 }
 
 /* Everything that may lack memory, so that the page begins only when nothing can be missing. */
@@ -203,8 +211,10 @@ static cg_code make_run_page(run_page *self, const evidence *run, const evidence
     CG_TRY(make_answers(run, &self->memory, &self->answers, reterr));
     if (against == NULL)
         return CG_OK;
-    CG_TRY(payload_write(against, (cg_sink){&self->against, add_text}, reterr));
-    return island_write(&self->memory, comparison, (cg_sink){&self->comparison, add_text}, reterr);
+    CG_TRY(told(payload_write(against, (cg_sink){&self->against, add_text}, reterr), reterr));
+    return told(
+        island_write(&self->memory, comparison, (cg_sink){&self->comparison, add_text}, reterr),
+        reterr);
 }
 
 static cg_code write_run_page(const evidence *run, const evidence *against, cg_str comparison,
@@ -281,8 +291,10 @@ static cg_code make_join_page(join_page *self, heap *memory, const page_join *fr
 {
     if (!page_is_built())
         return CG_OK;
-    CG_TRY(island_write(memory, from->sources, (cg_sink){&self->sources, add_text}, reterr));
-    CG_TRY(island_write(memory, from->join, (cg_sink){&self->join, add_text}, reterr));
+    CG_TRY(told(island_write(memory, from->sources, (cg_sink){&self->sources, add_text}, reterr),
+                reterr));
+    CG_TRY(
+        told(island_write(memory, from->join, (cg_sink){&self->join, add_text}, reterr), reterr));
     if (from->run == NULL)
         return CG_OK;
     CG_TRY(packed_build(from->run, &self->packed, reterr));

@@ -90,6 +90,8 @@ async function costs(t, file) {
   const chosen = await selected(page);
   t.need(chosen !== null, "Enter selects nothing");
   t.need(await page.$eval('[role="treeitem"][aria-selected="true"]', (row) => row.getAttribute("aria-level")) === "2", "the selected row is not marked");
+  const shares = await page.$$eval('[role="treeitem"]', (all) => all.map((row) => row.children[3].innerText));
+  t.need(shares[0] === "\u2014" && shares[1] === "100.0 %" && shares.slice(1).every((share) => parseFloat(share) <= 100), `shares of the measured region: ${shares.join()}`);
   await page.fill('input[aria-label="Filter the tree of spans"]', "fc1");
   await settle(page);
   const filtered = await page.$$eval('[role="treeitem"]', (all) => all.map((row) => row.innerText));

@@ -53,7 +53,7 @@ export function inspectNode(run: Run, nodes: Nodes, row: number, context: Contex
   const below = children(nodes, row).sort((a, b) => (nodes.totalNs[b] || 0) - (nodes.totalNs[a] || 0));
   const facts: [string, unknown][] = [["Kind", nodes.kind.text(row)], ["Id", nodes.id.text(row)]];
   if (nodes.total.has(row))
-    facts.push(["Host total", h("span", {}, time(nodes.total.exact(row)), ` (${percent(nodes.totalNs[row], measured)} of the measured region)`)],
+    facts.push(["Host total", h("span", {}, time(nodes.total.exact(row)), Number.isNaN(nodes.share(row, measured)) ? " (outside of the measured region)" : ` (${percent(nodes.share(row, measured), 1)} of the measured region)`)],
       ["Host self", time(nodes.self.exact(row))],
       ["Starts at", time(nodes.startNs[row])]);
   for (const at of rowsOfSpan(run.tables.get("device_timings"), row)) {

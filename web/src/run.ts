@@ -105,6 +105,10 @@ export class Nodes {
   column(name: string): Whole {
     return whole(this.table, name);
   }
+  /* The total as a part of the measured region; NaN outside of it. */
+  share(row: number, measured: number): number {
+    return this.column("in_measured").number(row) === 1 ? this.totalNs[row] / measured : NaN;
+  }
 }
 
 export interface Run {

@@ -61,7 +61,7 @@ export function bytes(value: Maybe<Num>): string {
 }
 
 export function percent(part: number, whole: number): string {
-  return whole > 0 ? ((100 * part) / whole).toFixed(1) + " %" : DASH;
+  return whole > 0 && !Number.isNaN(part) ? ((100 * part) / whole).toFixed(1) + " %" : DASH;
 }
 
 export function shape(axes: Maybe<unknown[]>): string {

@@ -50,7 +50,7 @@ export function tree(options: TreeOptions): TreeHandle {
     class: "tree", role: "tree", tabindex: "0", "aria-label": options.name, id,
   });
   const head = h("div", { class: "row head", "aria-hidden": "true" },
-    h("span", {}, options.name), ...(options.columns ?? []).map((column) => h("span", { class: "number" }, column.title)));
+    h("span", {}, options.name), ...(options.columns ?? []).map((column) => h("span", { class: "number", title: column.title }, column.title)));
   box.append(head, room);
   const note = h("p", { class: "soft small", role: "status" });
   const element = h("div", { class: "tree-box" }, box, note);

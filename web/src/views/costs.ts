@@ -46,6 +46,7 @@ interface Name {
   kind: string;
   count: number;
   self: number;
+  inside: number; /* self time in the measured region */
   total: number;
   allocated: number;
   first: number;
@@ -65,13 +66,15 @@ function byName(nodes: Nodes): Name[] {
       }
   }
   const allocated = nodes.column("allocated_bytes");
+  const measured = nodes.column("in_measured");
   for (let row = 0; row < nodes.rows; row++) {
     if (!nodes.total.has(row)) continue;
     let one = found.get(codes[row]);
     if (one === undefined)
-      found.set(codes[row], (one = { name: nodes.name.text(row) ?? "", kind: nodes.kind.text(row) ?? "", count: 0, self: 0, total: 0, allocated: NaN, first: row }));
+      found.set(codes[row], (one = { name: nodes.name.text(row) ?? "", kind: nodes.kind.text(row) ?? "", count: 0, self: 0, inside: 0, total: 0, allocated: NaN, first: row }));
     one.count++;
     one.self += nodes.selfNs[row];
+    if (measured.number(row) === 1) one.inside += nodes.selfNs[row];
     if (outer[row] === 1) {
       one.total += nodes.totalNs[row];
       if (allocated.has(row)) one.allocated = (one.allocated || 0) + allocated.number(row);
@@ -116,7 +119,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, context: Context): 
     columns: [
       { title: "Total", cell: (row) => time(nodes.total.exact(row)) },
       { title: "Self", cell: (row) => time(nodes.self.exact(row)) },
-      { title: "Of measured", cell: (row) => percent(nodes.totalNs[row], measured) },
+      { title: "Of measured", cell: (row) => percent(nodes.share(row, measured), 1) },
       ...device.columns.map((one) => ({ title: one.title, cell: (row: number) => time(one.busy(row)) })),
       ...(hasMemory ? [{ title: "Allocated", cell: (row: number) => size(allocated.exact(row)) },
         { title: "Peak live", cell: (row: number) => size(peak.exact(row)) }] : []),
@@ -160,7 +163,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, context: Context): 
       { title: "Host self", cell: (row) => figure(ms(row.self), row.self, "ns"), key: (row) => row.self, number: true, plain: (row) => String(row.self) },
       { title: "Host total, outermost", cell: (row) => figure(ms(row.total), row.total, "ns"), key: (row) => row.total, number: true, plain: (row) => String(row.total) },
       { title: "Mean total", cell: (row) => ms(row.total / row.count), key: (row) => row.total / row.count, number: true },
-      { title: "Self of measured", cell: (row) => percent(row.self, measured), key: (row) => row.self, number: true },
+      { title: "Self of measured", cell: (row) => percent(row.inside, measured), key: (row) => row.inside, number: true },
       { title: "Allocated", cell: (row) => bytes(Number.isNaN(row.allocated) ? null : row.allocated), key: (row) => row.allocated, number: true },
     ],
     sort: [3, "down"],
