@@ -28,12 +28,28 @@ void arena_init(arena *self, heap *from)
 void arena_free(arena *self)
 {
     arena_reset(self, (arena_place){NULL, NULL});
+    if (self->spare != NULL)
+        heap_resize(self->heap, self->spare, self->spare->size, 0);
+    self->spare = NULL;
 }
 
 /* Bytes that the pointer must advance to be aligned. */
 static size_t arena_gap(const char *at)
 {
     return (size_t)(-(uintptr_t)at & (ARENA_ALIGN - 1));
+}
+
+/* The block that a reset has kept, for `size` bytes and more. */
+static char *use_spare(arena *self, size_t size)
+{
+    arena_block *block = self->spare;
+
+    self->spare = NULL;
+    block->previous = self->last;
+    self->last = block;
+    self->at = (char *)(block + 1) + size;
+    self->end = (char *)block + block->size;
+    return (char *)(block + 1);
 }
 
 /* Room for `size` bytes (aligned) that the current block has no room for. */
@@ -44,6 +60,8 @@ static char *arena_grow(arena *self, size_t size)
     arena_block *block;
     bool is_large;
 
+    if (self->spare != NULL && size <= self->spare->size / 2)
+        return use_spare(self, size);
     if (current != NULL)
         block_size = current->size < ARENA_LAST_BLOCK / 2 ? current->size * 2 : ARENA_LAST_BLOCK;
     is_large = size > block_size / 2;
@@ -119,15 +137,22 @@ bool arena_text(arena *self, cg_str text, cg_str *ret)
 
 bool arena_format(arena *self, cg_str *ret, const char *format, ...)
 {
+    size_t room = self->at != NULL ? (size_t)(self->end - self->at) : 0;
     va_list arguments;
     char *text;
     int len;
 
+    /* Most texts fit where the next one would lie. */
     va_start(arguments, format);
-    len = vsnprintf(NULL, 0, format, arguments);
+    len = vsnprintf(room > 0 ? self->at : NULL, room, format, arguments);
     va_end(arguments);
     if (len < 0)
         return false;
+    if ((size_t)len < room) {
+        *ret = (cg_str){self->at, (size_t)len};
+        self->at += len + 1;
+        return true;
+    }
     text = arena_bytes(self, (size_t)len + 1);
     if (text == NULL)
         return false;
@@ -149,7 +174,15 @@ void arena_reset(arena *self, arena_place place)
         arena_block *block = self->last;
 
         self->last = block->previous;
-        heap_resize(self->heap, block, block->size, 0);
+        if (block->current == block && block->size <= ARENA_LAST_BLOCK &&
+            (self->spare == NULL || self->spare->size < block->size)) {
+            arena_block *smaller = self->spare;
+
+            self->spare = block;
+            block = smaller;
+        }
+        if (block != NULL)
+            heap_resize(self->heap, block, block->size, 0);
     }
     self->at = place.at;
     self->end =

@@ -17,6 +17,7 @@ typedef struct arena {
     arena_block *last;
     char *at;
     char *end;
+    arena_block *spare; /* kept by a reset for what is taken next */
 } arena;
 
 typedef struct arena_place {
@@ -38,6 +39,7 @@ bool arena_text(arena *self, cg_str text, cg_str *ret);
 /* Formatted text, in the arena. */
 bool arena_format(arena *self, cg_str *ret, const char *format, ...) CG_PRINTF(3, 4);
 
+/* A reset keeps one block of at most a megabyte for itself; arena_free gives back all. */
 arena_place arena_mark(const arena *self);
 void arena_reset(arena *self, arena_place place);
 

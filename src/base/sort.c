@@ -98,7 +98,7 @@ void sort_by_u64(uint32_t *items, uint32_t *room, size_t count, const uint64_t *
  * A run of symbols that agree up to some offset is ordered by the next three bytes, then each run
  * of equal ones is looked at three bytes further. A key is those bytes, the number of bytes left (4
  * means more than three) and, in the lower half, the symbol: so "a" and "a\0" differ, and a run
- * that has nothing left holds one symbol only.
+ * that has nothing left holds one text only.
  */
 
 #define KEY_BYTES    3
@@ -258,6 +258,13 @@ static void order_run(uint32_t *items, uint32_t *room, uint64_t *keys, symbol_ru
 void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
                   const intern *texts)
 {
+    if (count > 0)
+        sort_texts(items, room, keys, count, texts->texts.at);
+}
+
+void sort_texts(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
+                const intern_text *texts)
+{
     /* The smaller part always goes first, so the stack is as deep as the width of a count. */
     symbol_run stack[66];
     size_t depth = 0;
@@ -270,7 +277,7 @@ void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
         if (run.end - run.first < 2)
             continue;
         if (!run.is_ordered) {
-            order_run(items, room, keys, &run, texts->texts.at);
+            order_run(items, room, keys, &run, texts);
             stack[depth++] = run;
             continue;
         }
@@ -278,7 +285,7 @@ void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
         while (equal.end < run.end && keys[equal.end] >> 32 == keys[run.first] >> 32)
             equal.end++;
         if ((keys[run.first] >> 32 & 255) != KEY_HAS_MORE)
-            equal.first = equal.end; /* one symbol, several times */
+            equal.first = equal.end; /* one text, several times */
         run.first = equal.end;
         if (equal.end - equal.first > run.end - run.first) {
             stack[depth++] = equal;

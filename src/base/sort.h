@@ -20,6 +20,10 @@ void sort_by_u64(uint32_t *items, uint32_t *room, size_t count, const uint64_t *
 void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
                   const intern *texts);
 
+/* The same for indices into `texts`; hashes are not looked at. */
+void sort_texts(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
+                const intern_text *texts);
+
 /* General: merge sort, stable, O(n log n) calls of `before(context, a, b)` (a strictly first). */
 void sort_with(uint32_t *items, uint32_t *room, size_t count,
                bool (*before)(const void *context, uint32_t a, uint32_t b), const void *context);

@@ -69,7 +69,23 @@ static bool make_prefix(writer *self, uint8_t kind, uint8_t phase, cg_str *ret)
 
 static bool make_id(writer *self, cg_str prefix, node_ref node, cg_str *ret)
 {
-    return arena_format(self->mem, ret, "%.*s%u", (int)prefix.len, prefix.ptr, (unsigned)node);
+    char digits[12];
+    size_t at = sizeof digits;
+    char *text;
+
+    do {
+        digits[--at] = (char)('0' + node % 10);
+        node /= 10;
+    } while (node > 0);
+    ret->len = prefix.len + sizeof digits - at;
+    text = arena_bytes(self->mem, ret->len + 1);
+    if (!text)
+        return false;
+    memcpy(text, prefix.ptr, prefix.len);
+    memcpy(text + prefix.len, digits + at, sizeof digits - at);
+    text[ret->len] = '\0';
+    ret->ptr = text;
+    return true;
 }
 
 static bool tensor_id(writer *self, uint8_t phase, node_ref node, cg_str *ret)

@@ -227,35 +227,56 @@ static bool fill(const sc_table *table, void *record, arena *mem)
     return true;
 }
 
-static bool id_before(const void *context, uint32_t a, uint32_t b)
-{
-    void *const *records = context;
+/* What ids are ordered in: an order, room for another, keys, and the ids themselves. */
+typedef struct id_order {
+    uint32_t *order;
+    uint64_t *keys;
+    intern_text *ids;
+    size_t bytes[3];
+} id_order;
 
-    return str_compare(*(const cg_str *)records[a], *(const cg_str *)records[b]) < 0;
+static bool begin_order(heap *from, size_t count, id_order *ret)
+{
+    *ret = (id_order){.bytes = {(2 * count + 1) * sizeof *ret->order,
+                                (count + 1) * sizeof *ret->keys, (count + 1) * sizeof *ret->ids}};
+    ret->order = heap_resize(from, NULL, 0, ret->bytes[0]);
+    ret->keys = heap_resize(from, NULL, 0, ret->bytes[1]);
+    ret->ids = heap_resize(from, NULL, 0, ret->bytes[2]);
+    return ret->order != NULL && ret->keys != NULL && ret->ids != NULL;
+}
+
+static void end_order(heap *from, id_order *self)
+{
+    heap_resize(from, self->order, self->order == NULL ? 0 : self->bytes[0], 0);
+    heap_resize(from, self->keys, self->keys == NULL ? 0 : self->bytes[1], 0);
+    heap_resize(from, self->ids, self->ids == NULL ? 0 : self->bytes[2], 0);
 }
 
 /* The long lists are put in order here, so that there is no third copy of them while they are. */
 static bool order_list(model_draft *self, enum model_list list)
 {
     size_t count = self->lists[list].count;
-    uint32_t *order;
     void **sorted;
+    id_order room;
     bool is_good;
 
     if (list != MODEL_TENSORS && list != MODEL_OPERATIONS)
         return true;
-    order = heap_resize(self->heap, NULL, 0, (2 * count + 1) * sizeof *order);
     sorted = heap_resize(self->heap, NULL, 0, (count + 1) * sizeof *sorted);
-    is_good = order != NULL && sorted != NULL;
-    for (size_t i = 0; i < count && is_good; i++)
-        order[i] = (uint32_t)i;
+    is_good = begin_order(self->heap, count, &room) && sorted != NULL;
+    for (size_t i = 0; i < count && is_good; i++) {
+        const cg_str *id = self->lists[list].at[i];
+
+        room.order[i] = (uint32_t)i;
+        room.ids[i] = (intern_text){.ptr = id->ptr, .len = (uint32_t)id->len};
+    }
     if (is_good)
-        sort_with(order, order + count, count, id_before, self->lists[list].at);
+        sort_texts(room.order, room.order + count, room.keys, count, room.ids);
     for (size_t i = 0; i < count && is_good; i++)
-        sorted[i] = self->lists[list].at[order[i]];
+        sorted[i] = self->lists[list].at[room.order[i]];
     if (is_good && count > 0)
         memcpy(self->lists[list].at, sorted, count * sizeof *sorted);
-    heap_resize(self->heap, order, order == NULL ? 0 : (2 * count + 1) * sizeof *order, 0);
+    end_order(self->heap, &room);
     heap_resize(self->heap, sorted, sorted == NULL ? 0 : (count + 1) * sizeof *sorted, 0);
     return is_good;
 }

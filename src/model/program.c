@@ -603,6 +603,7 @@ static cg_code load(program *self, cg_err *reterr)
     self->items.at[0] = (program_item){0};
     self->uses.at[0] = (program_use){0};
     CG_TRY(rust_parser_new(self->heap, &self->parser, reterr));
+    rust_parser_watch(self->parser, self->env);
     CG_TRY(collect_new(self, reterr));
     if (cargo->root == CARGO_MISSING)
         return scan_directory(self, reterr);

@@ -41,6 +41,7 @@ typedef struct frame {
 
 struct rust_parser {
     heap *heap;
+    const cg_env *env; /* NULL: nobody wants to know */
     TSParser *parser;
     symbol_rule *symbols;
     uint8_t *roles; /* by field */
@@ -273,6 +274,11 @@ cg_code rust_parser_new(heap *from, rust_parser **ret, cg_err *reterr)
     }
     *ret = self;
     return CG_OK;
+}
+
+void rust_parser_watch(rust_parser *self, const cg_env *env)
+{
+    self->env = env;
 }
 
 void rust_parser_free(rust_parser *self)
@@ -655,6 +661,10 @@ typedef struct reading {
     cg_str pieces[3];
     uint64_t steps_left;
     uint64_t portions_left;
+    const cg_env *env;
+    uint64_t length;
+    unsigned calls;
+    bool is_interrupted;
 } reading;
 
 #define PORTION_BYTES    4096
@@ -662,6 +672,7 @@ typedef struct reading {
 #define STEPS_PER_CALL   100
 #define STEPS_PER_BYTE   10 /* ordinary text takes 0.5 to 3, one that is all operators 7 */
 #define STEPS_FREE       1000000
+#define CALLS_PER_REPORT 256 /* some milliseconds of ordinary text */
 
 static const char *read_portion(void *payload, uint32_t at, TSPoint point, uint32_t *ret_len)
 {
@@ -692,19 +703,23 @@ static bool must_stop(TSParseState *state)
 {
     reading *self = state->payload;
 
-
     if (self->steps_left < STEPS_PER_CALL || self->portions_left == 0)
         return true;
     self->steps_left -= STEPS_PER_CALL;
-    return false;
+    if (++self->calls % CALLS_PER_REPORT == 0)
+        self->is_interrupted =
+            !env_progress(self->env, "syntax", state->current_byte_offset, self->length);
+    return self->is_interrupted;
 }
 
-/* NULL when the text takes too long. */
+/* NULL when the text takes too long, or the user does not want to wait. */
 static TSTree *parse_text(rust_parser *self, reading *from)
 {
     uint64_t len = from->pieces[0].len + from->pieces[1].len + from->pieces[2].len;
     TSTree *tree;
 
+    from->env = self->env;
+    from->length = len;
     from->steps_left = STEPS_FREE + len * STEPS_PER_BYTE;
     from->portions_left = (len / PORTION_BYTES + 16) * PORTION_READINGS;
     tree = ts_parser_parse_with_options(
@@ -769,7 +784,8 @@ cg_code rust_parse(rust_parser *self, const rust_source *source, intern *names, 
     maker.is_utf8 = str_utf8_error(source->text) == SIZE_MAX;
     buf_init(&maker.value, self->heap, source->text.len * 3 + 16);
     parsed = parse_text(self, &from);
-    code = build_file(&maker, parsed, reterr);
+    code = from.is_interrupted ? cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted")
+                               : build_file(&maker, parsed, reterr);
     if (parsed != NULL)
         ts_tree_delete(parsed);
     buf_free(&maker.value);
@@ -855,6 +871,8 @@ cg_code rust_parse_piece(rust_parser *self, enum rust_wrap wrap, cg_str text, as
     if (text.len > RUST_TEXT_CEILING)
         return CG_OK;
     parsed = parse_text(self, &from);
+    if (from.is_interrupted)
+        return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
     if (parsed == NULL)
         return CG_OK;
     if (find_wrapping(wrap, ts_tree_root_node(parsed), &around)) {

@@ -2,10 +2,11 @@
  * syntax - Rust text to a flat tree, through tree-sitter and its Rust grammar.
  *
  * A parser is reused for many files and by one thread at a time. Any text is accepted: broken
- * files give a tree with AST_ERROR nodes. Only memory can be lacking, or the text be larger than
- * RUST_TEXT_CEILING (CG_LIMIT). Time is linear in the text: a fifth of a microsecond for a byte of
- * ordinary code, ten for one that is an error from end to end. A text that needs more (only texts
- * made for that do) gives a tree of nothing but its root, broken as a whole.
+ * files give a tree with AST_ERROR nodes. Only memory can be lacking, the text be larger than
+ * RUST_TEXT_CEILING (CG_LIMIT), or the user interrupt a long parse (CG_INTERRUPTED). Time is linear
+ * in the text: a fifth of a microsecond for a byte of ordinary code, ten for one that is an error
+ * from end to end. A text that needs more (only texts made for that do) gives a tree of nothing but
+ * its root, broken as a whole.
  *
  * tree-sitter takes its own working memory from malloc, a few dozen bytes for each byte of text,
  * and gives it back before rust_parse returns; the nodes of the tree come from the parser's heap.
@@ -21,6 +22,8 @@ typedef struct rust_parser rust_parser;
 
 cg_code rust_parser_new(heap *heap, rust_parser **ret, cg_err *reterr) CG_MUST;
 void rust_parser_free(rust_parser *self);
+/* Whom to tell how far a long parse is, and to ask whether it shall go on; until then nobody. */
+void rust_parser_watch(rust_parser *self, const cg_env *env);
 
 /* Parse `source` into `ret` (fresh); leaf texts are interned in `names`. */
 cg_code rust_parse(rust_parser *self, const rust_source *source, intern *names, ast *ret,

@@ -600,6 +600,51 @@ static void a_text_above_the_ceiling_is_refused(void **state)
     free((char *)(uintptr_t)text.ptr);
 }
 
+static bool stop_at_once(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    (void)stage;
+    assert_true(done <= total);
+    ++*(unsigned *)context;
+    return false;
+}
+
+static void a_long_parse_can_be_interrupted(void **state)
+{
+    enum { LENGTH = 400000 };
+    unsigned asked = 0;
+    cg_env env = {.size = sizeof env, .progress = stop_at_once, .progress_context = &asked};
+    char *text = malloc(LENGTH);
+    rust_parser *parser;
+    rust_source source;
+    cg_err err = {0};
+    ast nodes = {0};
+    intern names;
+    arena mem;
+    heap from;
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < LENGTH; i++)
+        text[i] = "fn f ( ) { a + 1 } "[i % 19];
+    heap_init(&from, NULL);
+    arena_init(&mem, &from);
+    assert_true(intern_init(&names, &from, 1));
+    assert_true(source_init(&source, &mem, CG_LIT("a.rs"), (cg_str){text, LENGTH}));
+    assert_int_equal(rust_parser_new(&from, &parser, NULL), CG_OK);
+    rust_parser_watch(parser, &env);
+    assert_int_equal(rust_parse(parser, &source, &names, &nodes, &err), CG_INTERRUPTED);
+    assert_int_equal(asked, 1);
+    assert_null(nodes.nodes.at);
+    rust_parser_watch(parser, NULL);
+    assert_int_equal(rust_parse(parser, &source, &names, &nodes, NULL), CG_OK);
+    ast_free(&nodes);
+    rust_parser_free(parser);
+    intern_free(&names);
+    arena_free(&mem);
+    assert_int_equal(from.used_bytes, 0);
+    free(text);
+}
+
 static void every_failing_request_is_survived(void **state)
 {
     static const char text[] =
@@ -658,6 +703,7 @@ int main(void)
         cmocka_unit_test(deep_and_long_texts_are_read),
         cmocka_unit_test(a_text_made_to_take_long_is_broken_as_a_whole),
         cmocka_unit_test(a_text_above_the_ceiling_is_refused),
+        cmocka_unit_test(a_long_parse_can_be_interrupted),
         cmocka_unit_test(every_failing_request_is_survived),
     };
 
