@@ -601,6 +601,8 @@ static void place_layout(flow_call *self)
     bool is_first = self->tensors[0] != 0;
     bool all = true;
 
+    if (self->is_unsure_view)
+        return;
     if (self->is_same_view) {
         it->layout = x->layout;
         it->stride = x->stride;

@@ -36,7 +36,8 @@ typedef struct flow_call {
     flow_requirement needs[FLOW_NEEDS];
     size_t need_count;
     bool has_rank_link, is_same_shape;
-    bool is_same_view; /* lies in memory as its first operand */
+    bool is_same_view;   /* lies in memory as its first operand */
+    bool is_unsure_view; /* or does not: a size is not known */
     int8_t rank_step;
     uint16_t part; /* wanted of chunk and split */
     uint16_t part_count;

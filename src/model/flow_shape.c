@@ -849,20 +849,25 @@ static bool shape_reshape(flow_call *call)
     return true;
 }
 
-/* Is every axis as long as before, and are the new ones 1? */
-static bool is_not_spread(flow_call *call, const flow_facts *x, const flow_facts *it)
+/* Is every axis as long as before, and are the new ones 1? Perhaps, where a size is not known. */
+static void place_spread(flow_call *call, const flow_facts *x, const flow_facts *it)
 {
+    bool is_unsure = false;
+
     if (!x->has_rank || !it->has_rank || it->rank < x->rank)
-        return false;
+        return;
     for (unsigned i = 0; i < it->rank; i++) {
         unsigned added = it->rank - x->rank;
+        expr before = i < added ? EXPR_NONE : x->axes[i - added];
 
-        if (is_unit(call, it->axes[i]))
+        if (is_unit(call, it->axes[i]) || (before != EXPR_NONE && before == it->axes[i]))
             continue;
-        if (i < added || it->axes[i] == EXPR_NONE || it->axes[i] != x->axes[i - added])
-            return false;
+        if (i < added || is_unit(call, before))
+            return;
+        is_unsure = true;
     }
-    return true;
+    call->is_same_view = !is_unsure;
+    call->is_unsure_view = is_unsure;
 }
 
 static bool shape_expand(flow_call *call)
@@ -890,7 +895,7 @@ static bool shape_expand(flow_call *call)
             break;
         }
     }
-    call->is_same_view = is_not_spread(call, x, it);
+    place_spread(call, x, it);
     return true;
 }
 
