@@ -502,13 +502,15 @@ static cg_code give_sorted(library_call *call)
 static cg_code give_host(library_call *call, node_ref node)
 {
     flow *graph = call->eval->flow;
-    flow_host_read read = {.node = node, .place = flow_place(graph, call->place)};
+    flow_host_read read = {.node = node};
     flow_host_read *row;
     cg_str path;
 
     CG_TRY(std_give_typed(call, call->wanted));
+    /* Without a graph of tensors there is no node. */
     if (node == 0)
         return CG_OK;
+    read.place = flow_place(graph, call->place);
     if (!value_print(call->eval->values, call->result, &read.text) ||
         !arena_text(&graph->mem, read.text, &read.text) ||
         !arena_format(&graph->mem, &path, TENSOR_TYPE "::%.*s", (int)call->name.len,
