@@ -51,8 +51,7 @@ static void texts_come_back(void **state)
                                         "1000000000000000000",
                                         "18446744073709551615",
                                         "18446744073709551616",
-                                        "\xc3\xa9"
-                                        "1"};
+                                        "\xc3\xa9\x31"};
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
