@@ -554,6 +554,11 @@ static cg_code scan_all(program *self, module_ref root, cg_str base, scan_list *
             CG_TRY(scan_file(self, root, base, path, reterr));
         } else if (directories++ < MOST_DIRECTORIES) {
             CG_TRY(list_directory(self, (cg_str){path.ptr, path.len - 1}, list, reterr));
+        } else if (directories == MOST_DIRECTORIES + 1) {
+            CG_TRY(texts_fault(self, self->scanned, 0, nowhere, path, reterr,
+                               "not searched, nor are more folders after %u; name the folder of "
+                               "the crate",
+                               MOST_DIRECTORIES));
         }
         if (!env_progress(self->env, "rust", self->files.count, 0))
             return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
