@@ -24,7 +24,7 @@ static unsigned take(bits *from, unsigned count)
 
     for (unsigned i = 0; i < count; i++, from->place++) {
         assert_true(from->place / 8 < from->len);
-        value |= (from->at[from->place / 8] >> from->place % 8 & 1u) << i;
+        value |= ((unsigned)from->at[from->place / 8] >> from->place % 8 & 1u) << i;
     }
     return value;
 }
