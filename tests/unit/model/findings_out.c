@@ -97,8 +97,8 @@ static void notes_are_counted_not_shown(void **state)
     findings_short(&view, &out);
     findings_human(&view, &out);
     model_expect_holds(&out, "1 note(s) (notes: --message-format json)");
-    assert_true(strstr(buf_text(&out).ptr, "note:") == NULL);
-    assert_true(strstr(buf_text(&out).ptr, "note[") == NULL);
+    assert_true(str_find(buf_text(&out), CG_LIT("note:")) == SIZE_MAX);
+    assert_true(str_find(buf_text(&out), CG_LIT("note[")) == SIZE_MAX);
 }
 
 static void short_lines_begin_with_the_place(void **state)
