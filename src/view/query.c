@@ -420,8 +420,10 @@ static cg_str span_name(const pen *self, sym span_id)
 static void write_producer(jsonw *out, const asker *self, const origin_row *from)
 {
     const origin_answer *answer = &self->answers.origin;
-    names inputs = {self->pen.view.trace, answer->names.at + from->inputs_at, from->inputs_count};
+    names inputs = {self->pen.view.trace, NULL, from->inputs_count};
 
+    if (from->inputs_count > 0)
+        inputs.at = answer->names.at + from->inputs_at;
     sc_write(out, &table_nan_producer,
              &(doc_nan_producer){
                  .label = pen_text(&self->pen, from->label),
