@@ -114,3 +114,22 @@ cg_code lines_next(lines *self, cg_str *ret, bool *ret_more, cg_err *reterr)
         CG_TRY(lines_read(self, reterr));
     }
 }
+
+cg_code lines_fill_file(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
+{
+    return os_read(context, to, count, ret, reterr);
+}
+
+cg_code lines_fill_text(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
+{
+    cg_str *rest = context;
+    size_t taken = count < rest->len ? count : rest->len;
+
+    (void)reterr;
+    if (taken > 0)
+        memcpy(to, rest->ptr, taken);
+    rest->ptr += taken;
+    rest->len -= taken;
+    *ret = taken;
+    return CG_OK;
+}

@@ -31,6 +31,9 @@ cg_code lines_init(lines *self, heap *heap, const cg_env *env,
                    cg_code (*fill)(void *, void *, size_t, size_t *, cg_err *), void *context,
                    cg_err *reterr) CG_MUST;
 void lines_free(lines *self);
+/* The usual `fill`: `context` is an open os_file, or a cg_str that shrinks as it is read. */
+cg_code lines_fill_file(void *context, void *to, size_t count, size_t *ret, cg_err *reterr) CG_MUST;
+cg_code lines_fill_text(void *context, void *to, size_t count, size_t *ret, cg_err *reterr) CG_MUST;
 /* *ret_more false: no further line. */
 cg_code lines_next(lines *self, cg_str *ret, bool *ret_more, cg_err *reterr) CG_MUST;
 

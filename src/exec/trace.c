@@ -761,14 +761,9 @@ static cg_code read_from(const cg_env *env,
     return CG_OK;
 }
 
-static cg_code fill_from_file(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
-{
-    return os_read(context, to, count, ret, reterr);
-}
-
 cg_code trace_read_open(const cg_env *env, os_file *file, trace_doc **ret, cg_err *reterr)
 {
-    return read_from(env, fill_from_file, file, file->size, ret, reterr);
+    return read_from(env, lines_fill_file, file, file->size, ret, reterr);
 }
 
 cg_code trace_read_file(const cg_env *env, cg_str path, trace_doc **ret, cg_err *reterr)
@@ -784,25 +779,11 @@ cg_code trace_read_file(const cg_env *env, cg_str path, trace_doc **ret, cg_err 
     return code;
 }
 
-static cg_code fill_from_text(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
-{
-    cg_str *rest = context;
-    size_t taken = count < rest->len ? count : rest->len;
-
-    (void)reterr;
-    if (taken > 0)
-        memcpy(to, rest->ptr, taken);
-    rest->ptr += taken;
-    rest->len -= taken;
-    *ret = taken;
-    return CG_OK;
-}
-
 cg_code trace_read_text(const cg_env *env, cg_str text, trace_doc **ret, cg_err *reterr)
 {
     cg_str rest = {text.ptr != NULL ? text.ptr : "", text.len};
 
-    return read_from(env, fill_from_text, &rest, text.len, ret, reterr);
+    return read_from(env, lines_fill_text, &rest, text.len, ret, reterr);
 }
 
 void trace_free(trace_doc *doc)

@@ -628,14 +628,9 @@ static cg_code read_from(const cg_env *env,
     return CG_OK;
 }
 
-static cg_code fill_from_file(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
-{
-    return os_read(context, to, count, ret, reterr);
-}
-
 cg_code runtime_read_open(const cg_env *env, os_file *file, runtime_trace **ret, cg_err *reterr)
 {
-    return read_from(env, fill_from_file, file, file->size, ret, reterr);
+    return read_from(env, lines_fill_file, file, file->size, ret, reterr);
 }
 
 cg_code runtime_read_file(const cg_env *env, cg_str path, runtime_trace **ret, cg_err *reterr)
@@ -651,25 +646,11 @@ cg_code runtime_read_file(const cg_env *env, cg_str path, runtime_trace **ret, c
     return code;
 }
 
-static cg_code fill_from_text(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
-{
-    cg_str *rest = context;
-    size_t taken = count < rest->len ? count : rest->len;
-
-    (void)reterr;
-    if (taken > 0)
-        memcpy(to, rest->ptr, taken);
-    rest->ptr += taken;
-    rest->len -= taken;
-    *ret = taken;
-    return CG_OK;
-}
-
 cg_code runtime_read_text(const cg_env *env, cg_str text, runtime_trace **ret, cg_err *reterr)
 {
     cg_str rest = {text.ptr != NULL ? text.ptr : "", text.len};
 
-    return read_from(env, fill_from_text, &rest, text.len, ret, reterr);
+    return read_from(env, lines_fill_text, &rest, text.len, ret, reterr);
 }
 
 void runtime_free(runtime_trace *self)
