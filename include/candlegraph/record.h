@@ -200,7 +200,7 @@ typedef struct cg_record_run {
 typedef struct cg_record_options {
     uint32_t size;
     uint32_t full_ring;  /* CG_RECORD_WAIT or CG_RECORD_DROP */
-    uint32_t ring_bytes; /* of each thread; rounded up to a power of two, 0 = 1 MiB */
+    uint32_t ring_bytes; /* of each thread; rounded up to a power of two, 0 = 2 MiB */
 } cg_record_options;
 
 /* What cg_record_finish wrote. */

@@ -630,7 +630,7 @@ lane *lane_find(cg_record *session)
 
 static uint64_t ring_size(const cg_record_options *options)
 {
-    uint64_t wanted = options != NULL && options->ring_bytes != 0 ? options->ring_bytes : 1u << 20;
+    uint64_t wanted = options != NULL && options->ring_bytes != 0 ? options->ring_bytes : 2u << 20;
     uint64_t size = SPOOL_RING_LEAST;
 
     while (size < wanted && size < SPOOL_RING_MOST) {
