@@ -153,15 +153,15 @@ async function everywhere(t) {
   const [few] = made(t, "few.json", "compare", "--baseline", ...cohort("base", [1]), "--candidate", ...cohort("fast", [1]));
   const pages = [t.make("view", cohorts), t.make("view", few), t.make("view", path.join(fixtures, "campaign", "full.json")), t.make("view", path.join(fixtures, "campaign", "mixed.json")),
     t.make("view", path.join(traces, "mlp-update-4.jsonl"), "--against", path.join(traces, "bert-infer.jsonl"))];
-  for (const [at, file] of pages.entries())
-    for (const [theme, width] of [["light", 1280], ["dark", 360], ["dark", 2560]]) {
-      const page = await t.open(file, { theme, width, hash: at === 4 ? "#compare" : "" });
-      await page.waitForTimeout(80);
-      const what = `page ${at}, ${theme}, ${width}`;
-      t.need(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what}: wider than the window`);
-      for (const one of await t.axeViolations(page)) t.need(false, `${what}: ${one}`);
-      await page.close();
-    }
+  const visits = pages.flatMap((file, at) => [["light", 1280], ["dark", 360], ["dark", 2560]].map(([theme, width]) => ({ file, at, theme, width })));
+  await t.each(visits, async (page, { file, at, theme, width }) => {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize({ width, height: 800 });
+    await t.open(file, { page, hash: at === 4 ? "#compare" : "" });
+    const what = `page ${at}, ${theme}, ${width}`;
+    t.need(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what}: wider than the window`);
+    for (const one of await t.axeViolations(page)) t.need(false, `${what}: ${one}`);
+  });
 }
 
 await run("documents", async (t) => {

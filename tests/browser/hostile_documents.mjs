@@ -1,14 +1,14 @@
 /*
  * Eighty texts that would be code, markup, an address or a trick to the eye, in every text of a comparison, a
- * series, the state of a campaign and a join, and in the names of two runs side by side: no script runs, nothing is requested, the text is shown as it is.
+ * series, the state of a campaign and a join, and in every text of two published runs side by side, each alone and
+ * all at once: no script runs, nothing is requested, the text is shown as it is.
  *
  * ctest-timeout: 600
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import path from "node:path";
-import { PAYLOADS, shown } from "./shared/payloads.mjs";
-import { openTab, repo, run, settle, tabs, traces } from "./support.mjs";
+import { PAYLOADS, attack, crowd, records } from "./shared/payloads.mjs";
+import { repo, run } from "./support.mjs";
 
 function comparison(text) {
   const id = (name) => name + text;
@@ -59,50 +59,32 @@ function spoil(value, text, key = "") {
 const data = path.join(repo, "tests", "data", "join", "broken");
 const joined = JSON.parse(execFileSync(process.argv[2], ["query", "--kind", "join", path.join(data, "crate"), "--all", "--format", "json", "--trace", path.join(data, "calm.jsonl"),
   path.join(data, "sure.jsonl")], { maxBuffer: 1 << 26 }));
-const lines = readFileSync(path.join(traces, "mlp-update-4.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
-const NAMES = new Set(["name", "op_name", "label", "run_id", "correlation_id", "entrypoint", "device", "dtype", "key", "root", "family", "timestamp"]);
-
-/* A whole run whose names are all attacks. */
-function trace(text) {
-  const mend = (value, key = "") => typeof value === "string" ? (NAMES.has(key) ? value + text : value)
-    : Array.isArray(value) ? value.map((one) => mend(one, key)) : value !== null && typeof value === "object"
-      ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mend(one, name)])) : value;
-  return lines.map((line) => JSON.stringify(mend(line))).join("\n") + "\n";
+/* A published run at a path that is an attack as well, as far as a path can be one. */
+function bundle(t, number, text, side, trace) {
+  const named = text.replace(/[/\u0000]/g, "").slice(0, 40);
+  const folder = path.join(t.place, `${number}-${side}${named}`);
+  execFileSync(process.argv[2], ["report", t.write(`${number}-${side}.jsonl`, trace), "--bundle", folder], { stdio: ["ignore", "ignore", "pipe"] });
+  return folder;
 }
 
-async function look(t, page, what, text) {
-  for (const id of await tabs(page)) {
-    await openTab(page, id);
-    for (const select of await page.$$(`#view-${id} select`))
-      for (const value of await select.$$eval("option:not([disabled])", (all) => all.slice(0, 8).map((one) => one.value))) {
-        await select.selectOption(value);
-        await settle(page);
-      }
-    await page.evaluate(() => { for (const one of document.querySelectorAll("td, th, .chart *")) one.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })); });
-    const open = await page.$(`#view-${id} tbody button.link`);
-    if (open) await open.click();
-  }
-  await page.evaluate(() => { const query = document.getElementById("cg-query"); query.value = "e"; query.dispatchEvent(new Event("input")); });
-  await settle(page);
-  t.need(await page.evaluate(() => window.hit) === undefined, `${what}: a script ran`);
-  t.need(await page.$$eval('script:not([type^="application/"])', (all) => all.length) === 1, `${what}: an element was made of a text`);
-  t.need(await page.$$eval("iframe, object, embed, base, form, marquee, [onerror], [onload], [onfocus]", (all) => all.length) === 0, `${what}: markup was parsed`);
-  if (text.length < 140) t.need((await page.evaluate(() => document.body.textContent)).includes(shown(text)), `${what}: the text is not shown as it is`);
-}
+const isShort = (text) => text.length < 100;
+/* What the page of two runs calls by name, on Compare and in the views of the candidate. */
+const NAMES = ["before", "after", "entry", "cpu", "build", "work", "model", "config", "data", "seed", "half", "idle", "root", "leaf", "mul", "label-in", "label-out", "gpu", "w"];
 
 await run("hostile documents", async (t) => {
-  const page = await t.page();
-  for (const [number, text] of PAYLOADS.entries()) {
-    await t.open(t.make("view", t.write("join.json", JSON.stringify(spoil(joined, text)))), { page });
-    await look(t, page, `payload ${number}, join`, text);
-    if (number % 4 === 0 && text.length < 1000) {
-      const pair = t.write("pair.jsonl", trace(text));
-      await t.open(t.make("view", pair, "--against", pair), { page, hash: "#compare" });
-      await look(t, page, `payload ${number}, two runs`, text);
-    }
+  await t.each(PAYLOADS, async (page, text, number) => {
+    const sides = ["before", "after"].map((side) => bundle(t, number, text, side, records(text, "complete", side)));
+    await t.open(t.make("view", sides[1], "--against", sides[0]), { page, hash: "#compare" });
+    await attack(t, page, `payload ${number}, two runs`, isShort(text) ? NAMES.map((name) => name + text) : []);
+    await t.open(t.make("view", t.write(`${number}-join.json`, JSON.stringify(spoil(joined, text)))), { page });
+    await attack(t, page, `payload ${number}, join`, isShort(text) ? [text] : []);
     for (const [name, make] of [["comparison", comparison], ["series", series], ["status", status]]) {
-      await t.open(t.make("view", t.write(`${name}.json`, JSON.stringify(make(text)))), { page });
-      await look(t, page, `payload ${number}, ${name}`, text);
+      await t.open(t.make("view", t.write(`${number}-${name}.json`, JSON.stringify(make(text)))), { page });
+      await attack(t, page, `payload ${number}, ${name}`, isShort(text) ? [text] : []);
     }
-  }
+  });
+  const page = await t.page();
+  const sides = ["before", "after"].map((side) => bundle(t, 80, "all", side, crowd(side)));
+  await t.open(t.make("view", sides[1], "--against", sides[0]), { page, hash: "#compare" });
+  await attack(t, page, "two runs, all at once", PAYLOADS.filter(isShort).map((text, number) => `label-in${number}${text}`));
 });

@@ -180,23 +180,22 @@ async function everywhere(t) {
     [path.join(invalid, "many-faults.jsonl"), ["memory", "tensors", "gpu"]], [path.join(traces, "physical-samples.jsonl"), ["memory"]],
     [path.join(repo, "examples", "tagger"), ["model", "findings"]], [path.join(crates, "mlp"), ["model", "findings"]]];
   if (fixtures !== null) inputs.push([path.join(fixtures, "bundles", "nsight-full-bound"), ["gpu"]]);
-  for (const [input, views] of inputs) {
-    const file = t.make("view", input);
-    for (const [theme, width] of [["light", 1280], ["dark", 360], ["dark", 2560]]) {
-      const page = await t.open(file, { theme, width });
-      for (const id of views) {
-        const what = `${path.basename(input)}, ${id}, ${theme}, ${width}`;
-        await openTab(page, id);
-        await page.waitForTimeout(80);
-        t.need(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what}: wider than the window`);
-        for (const one of await t.axeViolations(page)) t.need(false, `${what}: ${one}`);
-        await page.keyboard.press("t");
-        t.need(await page.evaluate(() => document.documentElement.dataset.theme) !== theme, `${what}: T does not change the theme`);
-        await page.keyboard.press("t");
-      }
-      await page.close();
+  const visits = inputs.flatMap(([input, views]) => [["light", 1280], ["dark", 360], ["dark", 2560]].map(([theme, width]) => ({ input, views, theme, width })));
+  await t.each(visits, async (page, { input, views, theme, width }) => {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize({ width, height: 800 });
+    await t.open(t.make("view", input), { page });
+    for (const id of views) {
+      const what = `${path.basename(input)}, ${id}, ${theme}, ${width}`;
+      await openTab(page, id);
+      t.need(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what}: wider than the window`);
+      for (const one of await t.axeViolations(page)) t.need(false, `${what}: ${one}`);
+      await page.keyboard.press("t");
+      t.need(await page.evaluate(() => document.documentElement.dataset.theme) !== theme, `${what}: T does not change the theme`);
+      await page.keyboard.press("t");
     }
-  }
+    await page.evaluate(() => localStorage.clear());
+  });
 }
 
 await run("planes", async (t) => {

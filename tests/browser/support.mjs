@@ -7,6 +7,8 @@
  * t.open(TRACE or page, { hash, width, height, theme }) writes the page with candle-graph and opens it; any
  * console message, page error, dialog or request that is not the file itself or a blob of the page's own
  * is a failure. t.need(fact, words) states a fact. Failures are collected, the exit status tells.
+ * A browser starts in half a second and a window of it in a quarter, so windows are used again; t.each
+ * visits many pages in a few windows side by side.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +18,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [cli, tools] = process.argv.slice(2);
+const PATIENCE = 20000;
 export const repo = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 export const traces = path.join(repo, "tests", "data", "traces");
 export const invalid = path.join(repo, "tests", "data", "invalid");
@@ -46,6 +49,25 @@ export async function run(name, test) {
   const failures = [];
   let facts = 0;
   let pages = 0;
+  let loads = 0;
+  const idle = [];
+  async function fresh() {
+    const it = await browser.newPage();
+    const wrong = (words) => failures.push(`${it.url().slice(-60)}: ${words}`);
+    it.on("console", (message) => wrong(`console: ${message.text()}`));
+    it.on("pageerror", (error) => wrong(`error: ${error.message}`));
+    it.on("dialog", (dialog) => { wrong(`a dialog: ${dialog.message()}`); void dialog.dismiss(); });
+    it.on("popup", () => wrong("a window was opened"));
+    it.on("request", (request) => {
+      if (!/^(file:|about:|blob:|data:,$)/.test(request.url())) wrong(`a request: ${request.url().slice(0, 120)}`);
+    });
+    it.close = async () => {
+      await it.evaluate(() => localStorage.clear());
+      await it.goto("about:blank");
+      idle.push(it);
+    };
+    return it;
+  }
   const t = {
     place,
     browser,
@@ -68,28 +90,41 @@ export async function run(name, test) {
     async open(what, { hash = "", width = 1280, height = 800, theme = "light", page = null } = {}) {
       const file = what.endsWith(".html") ? what : t.make("view", what);
       const it = page ?? await t.page({ width, height, theme });
-      await it.goto("about:blank");
-      await it.goto(pathToFileURL(file) + hash);
-      await it.waitForSelector('[role="tab"][aria-selected="true"]');
+      // The number makes the same file a document of its own, whatever was open before.
+      await it.goto(`${pathToFileURL(file)}?${++loads}${hash}`);
+      await it.evaluate(async (patience) => {
+        const begin = performance.now();
+        while (document.getElementById("cg-print") === null && performance.now() - begin < patience)
+          await new Promise((done) => requestAnimationFrame(done));
+      }, PATIENCE);
+      t.need(await it.$("#cg-print") !== null, `${file}: the page is not there after ${PATIENCE} ms`);
       await settle(it);
       return it;
     },
+    /* close() gives it back, with nothing of its own left, for the next one who asks. */
     async page({ width = 1280, height = 800, theme = "light" } = {}) {
-      const it = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
-      const wrong = (words) => failures.push(`${it.url().slice(-60)}: ${words}`);
-      it.on("console", (message) => wrong(`console: ${message.text()}`));
-      it.on("pageerror", (error) => wrong(`error: ${error.message}`));
-      it.on("dialog", (dialog) => { wrong(`a dialog: ${dialog.message()}`); void dialog.dismiss(); });
-      it.on("popup", () => wrong("a window was opened"));
-      it.on("request", (request) => {
-        if (!/^(file:|about:|blob:|data:,$)/.test(request.url())) wrong(`a request: ${request.url().slice(0, 120)}`);
-      });
+      const it = idle.pop() ?? await fresh();
+      await it.setViewportSize({ width, height });
+      await it.emulateMedia({ colorScheme: theme, media: null });
       return it;
     },
+    /* work(page, item, number) for all items, on a few pages side by side: most of a visit is waiting. */
+    async each(items, work, lanes = 3) {
+      let next = 0;
+      await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, async () => {
+        const page = await t.page();
+        while (next < items.length) {
+          const number = next++;
+          await work(page, items[number], number);
+        }
+        await page.close();
+      }));
+    },
     async axeViolations(page) {
-      await page.evaluate(t.axe);
+      if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(t.axe);
       return page.evaluate(async () => {
-        const found = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+        // The page may load nothing, so there is nothing to load before.
+        const found = await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false });
         return found.violations.map((one) => `${one.id}: ${one.nodes.length} x, ${one.nodes[0].html.slice(0, 160)} (${one.nodes[0].failureSummary?.slice(0, 200)})`);
       });
     },
@@ -114,7 +149,8 @@ export async function settle(page) {
 
 export const tabs = (page) => page.$$eval('[role="tab"]', (all) => all.map((tab) => tab.id.slice(4)));
 
+/* What the mouse does to a tab is a fact of views.mjs; here it is a way to get somewhere. */
 export async function openTab(page, id) {
-  await page.click(`#tab-${id}`);
+  await page.evaluate((name) => document.getElementById(`tab-${name}`).click(), id);
   await settle(page);
 }

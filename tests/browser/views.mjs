@@ -191,7 +191,10 @@ async function face(t, file) {
   t.need(/search in this view/.test(await page.$eval("dialog", (dialog) => dialog.innerText)), "? shows no help");
   t.need(/dagre/.test(await page.$eval("dialog", (dialog) => dialog.innerText)) && (await page.$eval("dialog", (dialog) => dialog.textContent)).includes("Permission is hereby granted"), "the licences are not inside");
   await page.keyboard.press("Escape");
-  t.need(await page.$("dialog") === null, "Escape does not close the help");
+  await page.waitForSelector("dialog", { state: "detached", timeout: 5000 }).catch(() => t.need(false, "Escape does not close the help"));
+  await page.click("#tab-memory");
+  t.need(await page.$eval("#view-memory", (view) => !view.hidden), "a click opens no view");
+  await page.click("#tab-evidence");
   await page.focus('[role="tab"][aria-selected="true"]');
   await page.keyboard.press("End");
   const all = await tabs(page);
