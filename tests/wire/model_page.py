@@ -8,89 +8,26 @@ outside of the island; the island is sorted compact JSON without `<`, `>`, `&`, 
 holds viewer/1 and equals model/1 record by record; a second page has the same bytes, and so have
 the page of the document that `report` printed and the one of `report --format html`.
 """
-import base64
-import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPO, "tests", "support"))
+from page_frame import Failed, check_frame, need, read_island, run, same  # noqa: E402
+
 CRATES = os.path.join(REPO, "tests", "data", "crates")
 ATTACKS = ("</script><script>document.title='x'</script>", "<!-- <img src=x onerror=alert(1)>",
            "a&amp;b", "\u2028\u2029", "__proto__", "\u202eabc", "quote' onload='x",
            "javascript:alert(1)", "<script>", "\u200b\ufeff")
-# What other tools look for in the frame.
-MARKS = ("data-viewer=\"candle-graph\"", "data-pane=\"sidebar\"", "data-pane=\"canvas\"",
-         "data-pane=\"inspector\"", "data-view-tabs", "data-module-tree", "data-findings-list",
-         "data-canvas", "data-inspector", "data-coverage", "data-legend", "data-theme-toggle")
-GRADIENTS = ("Trainable", "Frozen", "Differentiable", "Severed", "LayoutDependent", "Unknown")
-
-
-class Failed(Exception):
-    pass
-
-
-def need(fact, text):
-    if not fact:
-        raise Failed(text)
-
-
-def run(cli, *argv):
-    return subprocess.run([cli, *argv], capture_output=True, check=False)
-
-
-def unique(pairs):
-    keys = [key for key, _ in pairs]
-    need(keys == sorted(keys, key=lambda k: k.encode()), "keys are not sorted: %s" % keys)
-    need(len(keys) == len(set(keys)), "a key stands twice: %s" % keys)
-    return dict(pairs)
 
 
 def island_of(page):
     text = page.decode("utf-8")
-    parts = re.findall(r'<script id="cg-payload" type="application/json">(.*?)</script>', text, re.S)
-    need(len(parts) == 1, "%d islands" % len(parts))
-    need(not re.search("[<>&\u2028\u2029\x00]", parts[0]), "the island is not escaped")
-    bare = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", parts[0])
-    need(not re.search(r"\s", bare), "the island is not compact")
-    return json.loads(parts[0], object_pairs_hook=unique), text.replace(parts[0], "")
-
-
-def source_hash(text):
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-
-def check_frame(frame):
-    style = re.findall(r"<style>(.*?)</style>", frame, re.S)
-    script = re.findall(r"<script>(.*?)</script>", frame, re.S)
-    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', frame)
-    need(len(style) == len(script) == len(policy) == 1, "style, script and policy stand there once")
-    rules = dict((rule.split()[0], rule.split()[1:]) for rule in policy[0].split(";"))
-    need(rules["default-src"] == ["'none'"], "default-src: %s" % rules["default-src"])
-    need(rules["script-src"] == [source_hash(script[0])], "script-src: %s" % rules["script-src"])
-    need(rules["style-src"] == [source_hash(style[0])], "style-src: %s" % rules["style-src"])
-    need(frame.startswith("<!DOCTYPE html>"), "the first line")
-    need(frame.index("Content-Security-Policy") < frame.index("<style>"), "the policy comes late")
-    need("://" not in frame, "a reference to a network")
-    need(not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function",
-                       script[0]), "the script takes text for code")
-    bare = frame.replace(script[0], "").replace(style[0], "")
-    need(re.findall(r'(?:href|src)="([^"]*)"', bare) == ["data:,", "#main"], "references")
-    need(not re.search(r"\son\w+=|style=", bare), "a handler or style in an attribute")
-    for mark in MARKS + tuple('data-legend-item="%s"' % word for word in GRADIENTS):
-        need(bare.count(mark) >= 1, "the mark %s" % mark)
-    ids = re.findall(r'\bid="([^"]*)"', bare)
-    need(len(ids) == len(set(ids)), "an id stands twice")
-    for name in re.findall(r'role="tab" id="tab-(\w+)"', bare):
-        need("view-" + name in ids, "the view %s" % name)
-
-
-def same(what, found, want):
-    need(json.dumps(found, sort_keys=True) == json.dumps(want, sort_keys=True),
-         "%s: %s, not %s" % (what, json.dumps(found)[:300], json.dumps(want)[:300]))
+    island, written = read_island(text)
+    return island, text.replace(written, "")
 
 
 def camel(word):
@@ -185,10 +122,7 @@ def without_sources(page):
 
 def check_sources(page, crate, model):
     """Every excerpt is what stands in the file, and of a finding with that place."""
-    text = re.findall(r'<script id="cg-sources" type="application/json">([^<]*)</script>',
-                      page.decode("utf-8"))[0]
-    need(not re.search("[>&\u2028\u2029\x00]", text), "the sources are not escaped")
-    sources = json.loads(text, object_pairs_hook=unique)
+    sources, _ = read_island(page.decode("utf-8"), "cg-sources")
     placed = {f["id"]: f["location"] for f in model["findings"] if f.get("location")}
     need(sources["schema"] == "candle-graph/page-sources/1", "the schema of the sources")
     need(sources["total"] == len(placed), "how many findings have a place")

@@ -10,54 +10,31 @@ whatever its size; a second page has the same bytes.
 """
 import base64
 import collections
-import hashlib
 import json
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import zlib
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPO, "tests", "support"))
+from page_frame import Failed, check_frame, need, read_island, run, same  # noqa: E402
+
 DATA = os.path.join(REPO, "tests", "data")
+VIEWS = ("evidence", "trace", "span_costs", "memory", "gpu")
 HOSTILE = ('</script><script>document.title="x"</script>', "<!-- <img src=x onerror=alert(1)>", "a&amp;b",
            "\u2028\u2029", "__proto__", "\u202eabc", 'quote" onload="x', "javascript:alert(1)")
 
 
-class Failed(Exception):
-    pass
-
-
-def need(fact, text):
-    if not fact:
-        raise Failed(text)
-
-
-def run(cli, *argv):
-    return subprocess.run([cli, *argv], capture_output=True, check=False)
-
-
-def unique(pairs):
-    keys = [key for key, _ in pairs]
-    need(keys == sorted(keys, key=lambda k: k.encode()), "keys are not sorted: %s" % keys)
-    need(len(keys) == len(set(keys)), "a key stands twice: %s" % keys)
-    return dict(pairs)
-
-
 def island_of(page):
     text = page.decode("utf-8")
-    parts = re.findall(r'<script id="cg-payload" type="application/json">(.*?)</script>', text, re.S)
-    need(len(parts) == 1, "%d islands" % len(parts))
-    island = parts[0]
+    island, written = read_island(text)
     packed = re.findall(r'<script id="cg-packed" type="([^"]*)">([A-Za-z0-9+/=]*)</script>', text)
     need(len(packed) == 1 and packed[0][0] == "application/vnd.candle-graph.packed", "packed data")
-    need(not re.search("[<>&\u2028\u2029]", island), "the island is not escaped")
-    bare = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", island)
-    need(not re.search(r"\s", bare), "the island is not compact")
-    frame = text.replace(island, "").replace(packed[0][1], "")
-    return json.loads(island, object_pairs_hook=unique), frame, Packed(packed[0][1])
+    frame = text.replace(written, "").replace(packed[0][1], "")
+    return island, frame, Packed(packed[0][1])
 
 
 class Packed:
@@ -130,31 +107,6 @@ class Packed:
         return found
 
 
-def source_hash(text):
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-
-def check_frame(frame):
-    style = re.findall(r"<style>(.*?)</style>", frame, re.S)
-    script = re.findall(r"<script>(.*?)</script>", frame, re.S)
-    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', frame)
-    need(len(style) == len(script) == len(policy) == 1, "style, script and policy stand there once")
-    rules = dict((rule.split()[0], rule.split()[1:]) for rule in policy[0].split(";"))
-    need(rules["default-src"] == ["'none'"], "default-src: %s" % rules["default-src"])
-    need(rules["script-src"] == [source_hash(script[0])], "script-src: %s" % rules["script-src"])
-    need(rules["style-src"] == [source_hash(style[0])], "style-src: %s" % rules["style-src"])
-    need(frame.index("Content-Security-Policy") < frame.index("<style>"), "the policy comes late")
-    need("://" not in frame, "a reference to a network")
-    need(not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function",
-                       script[0]), "the script takes text for code")
-    bare = frame.replace(script[0], "").replace(style[0], "")
-    need(re.findall(r'(?:href|src)="([^"]*)"', bare) == ["data:,", "#main"], "references")
-    need(not re.search(r"\son\w+=|style=", bare), "a handler or style in an attribute")
-    ids = re.findall(r'\bid="([^"]*)"', bare)
-    for view in ("evidence", "trace", "span_costs", "memory", "gpu"):
-        need("tab-" + view in ids and "view-" + view in ids, "the view %s" % view)
-
-
 def node_of(row, short):
     name = row["name"]
     total = row["host_total_time_ns"]
@@ -178,11 +130,6 @@ def edge_of(row):
     if row["kind"] == "call":
         want["host_duration_ns"] = row["host_duration_ns"]
     return want
-
-
-def same(what, found, want):
-    need(json.dumps(found, sort_keys=True) == json.dumps(want, sort_keys=True),
-         "%s: %s, not %s" % (what, json.dumps(found)[:300], json.dumps(want)[:300]))
 
 
 def check_island(island, evidence):
@@ -304,7 +251,7 @@ def check_trace(cli, trace, place):
         return False
     need(page_of(cli, trace, place) == page, "a second page differs")
     island, frame, packed = island_of(page)
-    check_frame(frame)
+    check_frame(frame, VIEWS)
     check_island(island, json.loads(evidence.stdout))
     check_packed(packed, json.loads(evidence.stdout))
     return True
@@ -355,7 +302,7 @@ def check_large(cli, place):
     page = page_of(cli, trace, place)
     need(page is not None, "refused")
     island, frame, packed = island_of(page)
-    check_frame(frame)
+    check_frame(frame, VIEWS)
     need(len(page) - len(frame.encode()) - packed.element_size <= 4 << 20,
          "the overview is larger than 4 MiB")
     lists = {cut["list"]: cut for cut in island["bounded"]["lists"]}

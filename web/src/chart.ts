@@ -100,7 +100,7 @@ export function axes(frame: Frame, x: Scale | null, y: Scale | null, fx: (value:
       const words = fx(tick);
       const half = words.length * 3.4;
       out.push(line(at, frame.bottom, at, frame.bottom + 4, "var(--soft)"));
-      if (at - half < free || at + half > frame.right + 24) continue;
+      if (at - half < free || at + half > frame.right + 15) continue;
       free = at + half + 8;
       out.push(label(at, frame.bottom + 17, words, "middle", { fill: "var(--soft)" }));
     }
@@ -146,7 +146,8 @@ export function onWidth(into: HTMLElement, draw: (width: number) => void): void 
 }
 
 /* The picture as a document of its own: colours as they are on the screen now. */
-export function pictureText(from: SVGElement): string {
+export function pictureText(from: SVGElement | null): string | null {
+  if (from === null) return null;
   const clone = from.cloneNode(true) as SVGElement;
   for (const element of [clone, ...clone.querySelectorAll("*")])
     for (const name of ["fill", "stroke"]) {
@@ -155,23 +156,8 @@ export function pictureText(from: SVGElement): string {
     }
   clone.setAttribute("xmlns", SVG);
   clone.setAttribute("font-family", "sans-serif");
-  clone.prepend(svg("rect", { width: "100%", height: "100%", fill: colour("back") }));
+  clone.prepend(svg("rect", { x: -1, y: -1, width: "110%", height: "110%", fill: colour("back") }));
   return new XMLSerializer().serializeToString(clone);
-}
-
-export async function picturePng(from: SVGElement): Promise<Blob> {
-  const [, , width, height] = (from.getAttribute("viewBox") ?? "0 0 1 1").split(" ").map(Number);
-  const image = new Image();
-  const address = URL.createObjectURL(new Blob([pictureText(from)], { type: "image/svg+xml" }));
-  try {
-    image.src = address;
-    await image.decode();
-    const canvas = h("canvas", { width: 2 * width, height: 2 * height });
-    canvas.getContext("2d")?.drawImage(image, 0, 0, 2 * width, 2 * height);
-    return await new Promise((done, failed) => canvas.toBlob((made) => (made ? done(made) : failed(new Error("no picture")))));
-  } finally {
-    URL.revokeObjectURL(address);
-  }
 }
 
 export interface Key {

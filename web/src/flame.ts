@@ -511,7 +511,4 @@ export class Chart {
     });
     return { width: this.width, height: this.height, element: group };
   }
-  bitmap(): HTMLCanvasElement {
-    return this.canvas;
-  }
 }

@@ -4,7 +4,7 @@ import { type Doc, readDoc } from "./doc";
 import { button, byId, h, text } from "./dom";
 import { showHelp } from "./help";
 import { Router } from "./router";
-import { save } from "./save";
+import { pngOf, save } from "./save";
 import { startSearch } from "./search";
 import { bytes, count, known, ms, show, shown } from "./text";
 import { colour, onTheme, startTheme, toggleTheme } from "./theme";
@@ -110,7 +110,7 @@ function ready(doc: Doc): void {
     if (changed) byId("cg-inspector").hidden = true;
     if (next.mounted === null) next.mounted = next.view.mount(next.panel, contextOf(id)) ?? {};
     else if (changed) next.mounted.shown?.();
-    for (const name of ["svg", "png"] as const) byId(`cg-${name}`).hidden = next.mounted[name] === undefined;
+    for (const name of ["svg", "png"]) byId(`cg-${name}`).hidden = next.mounted.picture === undefined;
     search.refresh();
   }
 
@@ -146,11 +146,20 @@ function ready(doc: Doc): void {
   });
 
   const mounted = (): Mounted => shown.get(current)?.mounted ?? {};
-  const file = (ending: string) => `candle-graph-${current}.${ending}`;
+  const drawn = async (ending: string, type: string, made: (document: string) => string | Promise<Blob>): Promise<void> => {
+    const name = `candle-graph-${current}.${ending}`;
+    try {
+      const document = mounted().picture?.() ?? null;
+      if (document === null) throw new Error("nothing is drawn here");
+      save(name, type, await made(document));
+    } catch (error) {
+      byId("cg-live").textContent = `There is no picture to save: ${show(error instanceof Error ? error.message : error)}.`;
+    }
+  };
   byId("cg-actions").prepend(
-    button("SVG", () => { const made = mounted().svg?.(); if (made) save(file("svg"), "image/svg+xml", made); },
+    button("SVG", () => void drawn("svg", "image/svg+xml", (document) => document),
       { id: "cg-svg", hidden: true, "aria-label": "Save the picture as SVG" }),
-    button("PNG", () => void mounted().png?.().then((made) => save(file("png"), "image/png", made)),
+    button("PNG", () => void drawn("png", "image/png", pngOf),
       { id: "cg-png", hidden: true, "aria-label": "Save the picture as PNG" }),
     button("Print", () => print(), { id: "cg-print" }));
   const help = () => showHelp([["Everywhere", KEYS],

@@ -31,3 +31,23 @@ export function tsvCell(text: string): string {
   const flat = text.replace(/[\t\r\n]+/g, " ");
   return /^[=+@]|^-[^0-9]/.test(flat) ? "'" + flat : flat;
 }
+
+const EDGE = 16384; /* browsers draw no larger canvas */
+const AREA = 2 ** 26;
+
+/* The picture of an SVG document, in twice its points where a browser can hold that. */
+export async function pngOf(document: string): Promise<Blob> {
+  const address = URL.createObjectURL(new Blob([document], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const [width, height] = [image.naturalWidth, image.naturalHeight];
+    const scale = Math.min(2, EDGE / width, EDGE / height, Math.sqrt(AREA / (width * height)));
+    const canvas = h("canvas", { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done, failed) => canvas.toBlob((made) => (made ? done(made) : failed(new Error("no picture")))));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}

@@ -14,7 +14,8 @@
  *   route()      the fragment's parameters of this view changed from outside: read context.route
  *   search(q)    what the search box finds here; without it nodes of the run are searched by name
  *   keys         rows for the help: [keys, what they do]; the view handles them itself, on its root
- *   svg() png()  the picture for Export; absent: the view offers no picture
+ *   picture()    what is drawn, as an SVG document, from which SVG and PNG are saved; null: nothing
+ *                is drawn now; absent: the view never has a picture
  *
  * Rules. Data reach the document as text only: h(), text(), show() of dom.ts and text.ts; never
  * markup, never an attribute that is code. Long lists go through table() or tree(), which draw what
@@ -42,8 +43,7 @@ export interface Mounted {
   route?(): void;
   search?(query: string): Found;
   keys?: [string, string][];
-  svg?(): string;
-  png?(): Promise<Blob>;
+  picture?(): string | null;
 }
 
 /* The view's own parameters behind `#ID?`. Set to null to remove one; `replace` keeps the history. */

@@ -66,7 +66,8 @@ const view: View = {
     return {
       search(query): Found {
         const word = query.toLowerCase();
-        const all: [string, string][] = [...report.missing_certain.map((key: string) => [key, "missing"]), ...report.missing_conditional.map((key: string) => [key, "missing, perhaps"]), ...report.unclaimed.map((key: string) => [key, "in the file only"])];
+        const all: [string, string][] = [...report.missing_certain.map((key: string) => [key, "missing"]), ...report.missing_conditional.map((key: string) => [key, "missing, perhaps"]), ...report.unclaimed.map((key: string) => [key, "in the file only"]),
+          ...report.shape_mismatches.map((row: Json) => [row.key, `another shape: model ${axes(row.model_shape)}, file ${axes(row.file_shape)}`])];
         const found = all.filter(([key]) => key.toLowerCase().includes(word));
         return { total: found.length, hits: found.slice(0, 50).map(([label, detail]) => ({ label, detail, go: () => context.inspect(label, [h("p", {}, detail)]) })) };
       },

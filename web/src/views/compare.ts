@@ -5,7 +5,7 @@
  */
 import type { Json } from "../data";
 import type { Doc } from "../doc";
-import { axes, dot, label as words, legend, line, linear, onWidth, picture, picturePng, pictureText } from "../chart";
+import { axes, dot, label as words, legend, line, linear, onWidth, picture, pictureText } from "../chart";
 import { empty, h, pairs, size, status, svg, text, time } from "../dom";
 import { type Run, runOf } from "../run";
 import { table } from "../table";
@@ -317,7 +317,7 @@ const view: View = {
         const rows: Json[] = data.tensor_stats.matched.filter((row: Json) => row.label.toLowerCase().includes(query.toLowerCase()));
         return { total: rows.length, hits: rows.slice(0, 50).map((row) => ({ label: row.label, detail: `RMS \u00d7${figures(row.rms_ratio)}`, go: () => inspectLabel(context, row) })) };
       },
-      ...(isPair ? {} : { svg: () => pictureText(made() as unknown as SVGElement), png: () => picturePng(made() as unknown as SVGElement) }),
+      ...(isPair ? {} : { picture: () => pictureText(made()) }),
     };
   },
 };

@@ -5,7 +5,7 @@
  */
 import type { Json } from "../data";
 import type { Doc } from "../doc";
-import { axes, ending, label as words, line, linear, onWidth, picture, picturePng, pictureText, seriesColour } from "../chart";
+import { axes, ending, label as words, line, linear, onWidth, picture, pictureText, seriesColour } from "../chart";
 import { empty, figure, h, pairs, size, status, svg, text } from "../dom";
 import type { Run } from "../run";
 import { table } from "../table";
@@ -314,7 +314,7 @@ const view: View = {
           .filter((row: Json) => `${row.name ?? ""} ${row.semantic_key ?? ""}`.toLowerCase().includes(word));
         return { total: rows.length, hits: rows.slice(0, 50).map((row) => ({ label: row.name, detail: duration(Number(row.total_ns ?? row.duration_ns)), go: () => inspectRow(context, row) })) };
       },
-      ...(picture ? { svg: () => pictureText(picture.picture() as SVGElement), png: () => picturePng(picture.picture() as SVGElement) } : {}),
+      ...(picture ? { picture: () => pictureText(picture.picture()) } : {}),
     };
   },
 };

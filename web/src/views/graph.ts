@@ -125,7 +125,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     if (question !== asked) return;
     layout = answer;
     draw();
-    if (fits) fit();
+    if (fits) fit(false);
     status.textContent = `shown ${count(here.size)} of ${count(nodes.rows)} nodes, ${count(answer.edges.length)} of ${count(table.rows)} edges` +
       (here.size >= MOST ? `; ${MOST} nodes are the most at once` : "") +
       (isPlain ? "; the layout took too long, a plainer one stands in" : "");
@@ -240,13 +240,13 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
   function move(): void {
     stage.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.scale.toFixed(4)})`);
   }
-  function fit(): void {
+  function fit(isAsked: boolean): void {
     const box = picture.getBoundingClientRect();
     if (layout === null || box.width === 0) return;
     const scale = Math.max(0.06, Math.min(1.6, box.width / (layout.width + 20), box.height / (layout.height + 20)));
     view = { scale, x: (box.width - layout.width * scale) / 2, y: (box.height - layout.height * scale) / 2 };
-    // A wide graph that would become unreadable starts at the focus instead.
-    if (scale < 0.45) center(focus, 0.8, 0.22);
+    // A wide graph that would become unreadable starts at the focus instead, until somebody wants to see all of it.
+    if (scale < 0.45 && !isAsked) center(focus, 0.8, 0.22);
     move();
   }
   function center(node: number, scale = view.scale, place = 0.5): void {
@@ -280,7 +280,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     if ((event.target as Element).closest("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 60;
     const keys: Record<string, () => void> = {
-      w: () => zoom(1.25), s: () => zoom(0.8), "+": () => zoom(1.25), "-": () => zoom(0.8), "0": fit,
+      w: () => zoom(1.25), s: () => zoom(0.8), "+": () => zoom(1.25), "-": () => zoom(0.8), "0": () => fit(true),
       a: () => { view.x += step; move(); }, d: () => { view.x -= step; move(); },
       ArrowLeft: () => { view.x += step; move(); }, ArrowRight: () => { view.x -= step; move(); },
       ArrowUp: () => { view.y += step; move(); }, ArrowDown: () => { view.y -= step; move(); },
@@ -303,7 +303,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     return h("label", {}, input, name === "self" ? " self of total" : " memory of the peak");
   });
   root.append(
-    h("div", { class: "tools" }, button("Zoom in", () => zoom(1.25)), button("Zoom out", () => zoom(0.8)), button("Fit", fit),
+    h("div", { class: "tools" }, button("Zoom in", () => zoom(1.25)), button("Zoom out", () => zoom(0.8)), button("Fit", () => fit(true)),
       button("Center on selection", () => around(selected >= 0 ? selected : measured())),
       button("Open around selection", () => selected >= 0 && widen(selected)),
       h("span", { role: "radiogroup", "aria-label": "The bar in each node" }, "Bar: ", ...heats), status),
@@ -339,10 +339,11 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     search,
     keys: [["Tab", "from node to node"], ["Enter", "select"], ["E", "open what is around a node"], ["C", "make it the center"],
       ["W S", "zoom in and out"], ["A D", "pan; so do the arrows"], ["0", "fit"]],
-    svg() {
+    picture() {
+      if (layout === null) return null;
       const copy = picture.cloneNode(true) as SVGElement;
-      const width = Math.ceil(layout?.width ?? 100);
-      const height = Math.ceil(layout?.height ?? 100);
+      const width = Math.ceil(layout.width);
+      const height = Math.ceil(layout.height);
       for (const [name, value] of [["xmlns", SVG], ["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) copy.setAttribute(String(name), String(value));
       copy.querySelector(":scope > g")?.removeAttribute("transform");
       const style = (selector: string, rules: Record<string, string>) => {

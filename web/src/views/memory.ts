@@ -5,7 +5,7 @@
  */
 import { type Column, type Json, type Table, whole } from "../data";
 import type { Doc } from "../doc";
-import { axes, dot, hatches, label, legend, line, linear, onWidth, picture, picturePng, pictureText, seriesColour } from "../chart";
+import { axes, dot, hatches, label, legend, line, linear, onWidth, picture, pictureText, seriesColour } from "../chart";
 import { empty, h, pairs, size, svg, text, time } from "../dom";
 import { followSelection } from "../inspect";
 import { column, howFar, numbers, shapeText, spanId } from "../packed";
@@ -261,7 +261,7 @@ function drawLogical(root: HTMLElement, run: Run, context: Context): Mounted {
     go();
     Object.assign(mounted, {
       route: go, keys: chart.keys,
-      svg: () => pictureText(chart.picture() as SVGElement), png: () => picturePng(chart.picture() as SVGElement),
+      picture: () => pictureText(chart.picture()),
     });
   }
   if (peak) {

@@ -3,7 +3,7 @@
  * tensors, one function at a time, for training and for inference. Nothing of it was run.
  */
 import type { Json } from "../data";
-import { ending, label as words, legend, picturePng, pictureText } from "../chart";
+import { ending, label as words, legend, pictureText } from "../chart";
 import type { Doc } from "../doc";
 import { button, byId, empty, h, pairs, svg, text } from "../dom";
 import { place } from "../graph/place";
@@ -412,8 +412,7 @@ const view: View = {
       shown: () => front(true),
       hidden: () => front(false),
       keys: [["W S", "larger and smaller, on the data flow"], ["A D", "left and right, on the data flow"], ["F", "fit the data flow"]],
-      svg: () => (flow.picture() ? pictureText(flow.picture() as SVGElement) : ""),
-      png: () => (flow.picture() ? picturePng(flow.picture() as SVGElement) : Promise.reject(new Error("nothing is drawn"))),
+      picture: () => pictureText(flow.picture()),
       search(query): Found {
         const word = query.toLowerCase();
         const found: Found = { total: 0, hits: [] };

@@ -7,14 +7,17 @@ import uPlot from "uplot";
 import type { Json } from "../data";
 import type { Doc } from "../doc";
 import { colour } from "../theme";
-import { SERIES } from "../chart";
-import { empty, h, pairs, size, text, time } from "../dom";
+import { axes, dot, ending, label, line, linear, logarithmic, picture, pictureText, SERIES, seriesColour } from "../chart";
+import { empty, h, pairs, size, svg, text, time } from "../dom";
 import { table } from "../table";
 import { bytes, count, duration, known, show, shown } from "../text";
 import type { Context, Found, Mounted, View } from "../view";
 import { figures } from "./tensors";
 
 const LINES = 8;
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 4], [12, 4], [1, 4], [6, 2, 1, 2]];
+/* Steps are whole; so are the ticks of their axis. */
+const STEPS = Array.from({ length: 15 }, (_, power) => [1, 2, 5].map((first) => first * 10 ** power)).flat();
 type Group = [string, Json[]];
 
 interface Quantity {
@@ -79,7 +82,6 @@ function drawPlan(root: HTMLElement, plan: Json): void {
 /* uPlot draws on a canvas, whose colours have to be colours and not properties. */
 function plot(into: HTMLElement, quantity: Quantity, chosen: Group[], steps: number[], width: number, log: boolean, onStep: (at: number | null) => void): uPlot {
   const paint = chosen.map((_, at) => colour(`c${(at % SERIES) + 1}`));
-  const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 4], [12, 4], [1, 4], [6, 2, 1, 2]];
   const columns = chosen.map(([, rows]) => {
     const by = new Map<number, number | null>(rows.map((row) => [Number(row.capture_step), quantity.value(row)]));
     return steps.map((step) => by.get(step) ?? null);
@@ -93,13 +95,38 @@ function plot(into: HTMLElement, quantity: Quantity, chosen: Group[], steps: num
     cursor: { drag: { x: true, y: false }, points: { size: 9 } },
     hooks: { setCursor: [(self) => onStep(self.cursor.idx ?? null)] },
     axes: [
-      { stroke: soft, grid, ticks: grid, label: "captured step", labelSize: 22, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" },
+      { stroke: soft, grid, ticks: grid, incrs: STEPS, label: "captured step", labelSize: 22, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" },
       { stroke: soft, grid, ticks: grid, size: 78, font: "12px system-ui, sans-serif", values: (_self, ticks) => ticks.map((tick) => (tick === null ? "" : quantity.format(tick))) },
     ],
     series: [{}, ...chosen.map(([name], at) => ({
-      label: show(name, 60), stroke: paint[at], width: 2, dash: dashes[at % dashes.length], points: { show: true, size: 7, fill: paint[at] }, spanGaps: true,
+      label: show(name, 60), stroke: paint[at], width: 2, dash: DASHES[at % DASHES.length], points: { show: true, size: 7, fill: paint[at] }, spanGaps: true,
     }))],
   }, [steps, ...columns] as uPlot.AlignedData, into);
+}
+
+/* The same lines as a picture of its own, with the step and the names that the page says beside the canvas. */
+function drawing(quantity: Quantity, chosen: Group[], steps: number[], width: number, log: boolean): SVGElement {
+  const frame = { left: 92, top: 34, right: width - 16, bottom: 330 };
+  const lines = chosen.map(([, rows]) => rows.map((row): [number, number | null] => [Number(row.capture_step), quantity.value(row)])
+    .filter((point): point is [number, number] => point[1] !== null && (!log || point[1] > 0)).sort((a, b) => a[0] - b[0]));
+  const values = lines.flat().map(([, value]) => value);
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const margin = (most - least) * 0.06 || Math.abs(most) * 0.05 || 1;
+  const x = linear(steps[0], steps[steps.length - 1], frame.left + 12, frame.right - 12, width / 100);
+  const y = log ? logarithmic(least, most, frame.bottom, frame.top, 6) : linear(least - margin, most + margin, frame.bottom, frame.top, 6);
+  const parts = axes(frame, x, y, (step) => (Number.isInteger(step) ? count(step) : ""), quantity.format);
+  lines.forEach((points, at) => {
+    const paint = seriesColour(at);
+    const places = points.map(([step, value]): [number, number] => [x.at(step), y.at(value)]);
+    parts.push(svg("path", { d: places.map(([left, top], i) => `${i === 0 ? "M" : "L"}${left.toFixed(1)} ${top.toFixed(1)}`).join(""), fill: "none", stroke: paint, "stroke-width": 2,
+      "stroke-dasharray": DASHES[at % DASHES.length].join(" ") }), ...places.map(([left, top]) => dot(at, left, top, 4, paint)));
+    const top = frame.bottom + 46 + 20 * at;
+    parts.push(line(frame.left, top - 4, frame.left + 40, top - 4, paint, { "stroke-width": 2, "stroke-dasharray": DASHES[at % DASHES.length].join(" ") }),
+      dot(at, frame.left + 20, top - 4, 4, paint), label(frame.left + 50, top, ending(chosen[at][0], Math.floor((width - frame.left - 60) / 7))));
+  });
+  parts.push(label(12, 18, `${quantity.name}, by captured step`, "start", { "font-weight": 600 }));
+  return picture(quantity.name, width, frame.bottom + 44 + 20 * chosen.length, ...parts);
 }
 
 function drawTrajectories(root: HTMLElement, data: Json, context: Context): Mounted {
@@ -236,16 +263,7 @@ function drawTrajectories(root: HTMLElement, data: Json, context: Context): Moun
         }
       return found;
     },
-    png: () => new Promise((done, failed) => {
-      const canvas = box.querySelector("canvas");
-      if (!canvas) return failed(new Error("nothing is drawn"));
-      const paper = h("canvas", { width: canvas.width, height: canvas.height });
-      const on = paper.getContext("2d") as CanvasRenderingContext2D;
-      on.fillStyle = colour("back");
-      on.fillRect(0, 0, paper.width, paper.height);
-      on.drawImage(canvas, 0, 0);
-      paper.toBlob((made) => (made ? done(made) : failed(new Error("no picture"))));
-    }),
+    picture: () => (steps.length > 0 ? pictureText(drawing(quantity, chosen, steps, Math.max(480, Math.floor(box.clientWidth)), log.checked)) : null),
   };
 }
 

@@ -5,7 +5,7 @@
 import type { Column, Json, Table } from "../data";
 import type { Doc } from "../doc";
 import { button, empty, h, size, text } from "../dom";
-import { axes, dot, ending, label as words, legend, line, logarithmic, onWidth, picture, picturePng, pictureText } from "../chart";
+import { axes, dot, ending, label as words, legend, line, logarithmic, onWidth, picture, pictureText } from "../chart";
 import { followSelection } from "../inspect";
 import { column, howFar, numbers, shapeText, spanId, spanName } from "../packed";
 import type { Run } from "../run";
@@ -345,8 +345,7 @@ const view: View = {
       },
     };
     if (stats && stats.rows > 0) {
-      mounted.svg = () => pictureText(statistics.picture() as SVGElement);
-      mounted.png = () => picturePng(statistics.picture() as SVGElement);
+      mounted.picture = () => pictureText(statistics.picture());
     }
     return mounted;
   },

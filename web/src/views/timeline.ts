@@ -185,7 +185,7 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, context: Context): 
     keys: [["W S", "zoom in and out"], ["A D", "pan"], ["\u2190 \u2192", "bar before, bar behind; pan when nothing is selected"],
       ["\u2191 \u2193", "bar above, bar below"], ["F", "zoom to the selected bar"], ["0", "the whole run"],
       ["Ctrl+wheel", "zoom at the pointer; Shift+wheel pans"]],
-    svg() {
+    picture() {
       const pictures = charts.map((each) => each.picture());
       const height = pictures.reduce((sum, each) => sum + each.height + 12, 0);
       const all = svg("svg", { xmlns: SVG, width: pictures[0].width, height, viewBox: `0 0 ${pictures[0].width} ${height}` },
@@ -198,7 +198,6 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, context: Context): 
       }
       return new XMLSerializer().serializeToString(all);
     },
-    png: () => new Promise((done, fail) => chart.bitmap().toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture"))))),
   };
 }
 
