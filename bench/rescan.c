@@ -1,13 +1,18 @@
 /*
  * rescan - a crate scanned again, with what an earlier scan has kept: as it was, and after an edit
- * of one function's body.
+ * of one function's body. Every round makes an edit that no earlier scan has seen.
  *
  * One line per promise: `name value unit budget verdict`. Values are CPU milliseconds of opening
- * and freeing a scan, the median of the rounds; what was kept is read from a warm file cache.
+ * and freeing a scan, the median of the rounds; what was kept is read from a warm file cache. The
+ * last rows are about every file of the crate that has such a function: a third of the rounds for
+ * each, the median of the files, and the worst.
  *
- * usage: bench_rescan [CRATE] [ROUNDS]        CRATE: a copy of candle-transformers is made of it;
+ * usage: bench_rescan [CRATE] [ROUNDS] [FILE] CRATE: a copy of candle-transformers is made of it;
  *                                             without one CG_BENCH_CRATE says where it lies
+ *                                             FILE: below src, the only one that is edited
  */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +24,8 @@
 #include "candlegraph/scan.h"
 
 #define ROUNDS_MOST 31
+#define FILES_MOST  1000
+#define BUDGET      50.0 /* of a scan of the structure */
 
 static char root[64];
 static int failed;
@@ -77,11 +84,105 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void tell(const char *name, const char *path, bool is_structure, int rounds, double budget)
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof values[0], by_value);
+    return values[count / 2];
+}
+
+static void tell(const char *name, double value, bool is_from_cache, double budget)
+{
+    bool is_good = is_from_cache && (budget <= 0 || value <= budget);
+    const char *verdict = is_good ? "ok" : is_from_cache ? "TOO SLOW" : "SCANNED AGAIN";
+
+    failed |= !is_good;
+    if (budget > 0)
+        printf("%-44s %8.1f ms <= %.0f %s\n", name, value, budget, verdict);
+    else
+        printf("%-44s %8.1f ms - %s\n", name, value, verdict);
+    fflush(stdout);
+}
+
+/* --- edits --- */
+
+/* A file, and where a statement more fits into the first function that has one of this kind. */
+typedef struct edited {
+    const char *path;
+    char *text;
+    size_t size;
+    size_t at;
+} edited;
+
+static bool edit_begin(edited *self, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *at;
+
+    *self = (edited){.path = path, .text = calloc(1, 1 << 20)};
+    if (file == NULL || self->text == NULL)
+        stop(path);
+    self->size = fread(self->text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    at = strstr(self->text, "fn load(");
+    if (at == NULL)
+        at = strstr(self->text, "fn new(");
+    at = at != NULL ? strstr(at, "\n        let ") : NULL;
+    if (at != NULL)
+        self->at = (size_t)(at - self->text);
+    else
+        free(self->text);
+    return at != NULL;
+}
+
+static void write_text(const edited *self, const char *statement)
+{
+    FILE *file = fopen(self->path, "wb");
+
+    if (file == NULL)
+        stop(self->path);
+    fwrite(self->text, 1, self->at, file);
+    fputs(statement, file);
+    fwrite(self->text + self->at, 1, self->size - self->at, file);
+    if (fclose(file) != 0)
+        stop(self->path);
+}
+
+static void edit_once(const edited *self)
+{
+    static unsigned serial;
+    char statement[64];
+
+    (void)snprintf(statement, sizeof statement, "\n        let _more = %u;", ++serial);
+    write_text(self, statement);
+}
+
+static void edit_end(edited *self)
+{
+    write_text(self, "");
+    free(self->text);
+}
+
+/* The median over rounds of another edit each. */
+static double after_edits(edited *file, const char *path, bool is_structure, int rounds,
+                          bool *ret_is_from_cache)
+{
+    double values[ROUNDS_MOST];
+
+    *ret_is_from_cache = true;
+    for (int i = 0; i < rounds; i++) {
+        bool is_one;
+
+        edit_once(file);
+        values[i] = scan_once(path, true, is_structure, &is_one);
+        *ret_is_from_cache = *ret_is_from_cache && is_one;
+    }
+    return median(values, rounds);
+}
+
+static void tell_unchanged(const char *name, const char *path, bool is_structure, int rounds)
 {
     double values[ROUNDS_MOST];
     bool is_from_cache = true;
-    bool is_good;
 
     for (int i = 0; i < rounds; i++) {
         bool is_one;
@@ -89,63 +190,91 @@ static void tell(const char *name, const char *path, bool is_structure, int roun
         values[i] = scan_once(path, true, is_structure, &is_one);
         is_from_cache = is_from_cache && is_one;
     }
-    qsort(values, (size_t)rounds, sizeof values[0], by_value);
-    is_good = is_from_cache && (budget <= 0 || values[rounds / 2] <= budget);
-    failed |= !is_good;
-    if (budget > 0)
-        printf("%-32s %8.1f ms <= %.0f %s\n", name, values[rounds / 2], budget,
-               is_good         ? "ok"
-               : is_from_cache ? "TOO SLOW"
-                               : "SCANNED AGAIN");
-    else
-        printf("%-32s %8.1f ms - %s\n", name, values[rounds / 2], is_good ? "ok" : "SCANNED AGAIN");
-    fflush(stdout);
+    tell(name, median(values, rounds), is_from_cache, is_structure ? BUDGET : 0);
 }
 
-/* A statement more in the first function that has one of this kind; then the file as it was. */
-static char *text_before;
-
-static void edit(const char *path)
+static void tell_file(const char *path, const char *which, bool is_structure, int rounds)
 {
-    FILE *file = fopen(path, "rb");
-    char *at;
-    size_t size;
+    char place[300], name[300];
+    edited file;
+    bool is_from_cache;
+    double value;
 
-    text_before = calloc(1, 1 << 20);
-    if (file == NULL || text_before == NULL)
-        stop(path);
-    size = fread(text_before, 1, (1 << 20) - 1, file);
-    fclose(file);
-    at = strstr(text_before, "fn load(");
-    if (at == NULL)
-        at = strstr(text_before, "fn new(");
-    at = at != NULL ? strstr(at, " let ") : NULL;
-    file = at != NULL ? fopen(path, "wb") : NULL;
-    if (file == NULL)
-        stop(path);
-    fwrite(text_before, 1, (size_t)(at - text_before), file);
-    fputs(" let _more = 3;\n        ", file);
-    fwrite(at, 1, size - (size_t)(at - text_before), file);
-    fclose(file);
+    (void)snprintf(place, sizeof place, "%s/src/%s", path, which);
+    if (!edit_begin(&file, place))
+        stop(place);
+    value = after_edits(&file, path, is_structure, rounds, &is_from_cache);
+    (void)snprintf(name, sizeof name, "edit of %s, %s", which,
+                   is_structure ? "structure" : "everything");
+    tell(name, value, is_from_cache, is_structure ? BUDGET : 0);
+    edit_end(&file);
 }
 
-static void undo(const char *path)
-{
-    FILE *file = fopen(path, "wb");
+/* --- every file --- */
 
-    if (file == NULL)
-        stop(path);
-    fputs(text_before, file);
-    fclose(file);
-    free(text_before);
+static char *found[FILES_MOST];
+static size_t found_count;
+
+static int note_file(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    size_t len = strlen(path);
+
+    (void)about;
+    (void)place;
+    if (kind == FTW_F && len > 3 && strcmp(path + len - 3, ".rs") == 0 && found_count < FILES_MOST)
+        found[found_count++] = strdup(path);
+    return 0;
+}
+
+static void tell_every_file(const char *path, int rounds)
+{
+    static double values[FILES_MOST];
+    char name[300], source[200];
+    size_t worst = 0, over = 0;
+    double most = 0;
+    int count = 0;
+    bool is_from_cache = true;
+
+    (void)snprintf(source, sizeof source, "%s/src", path);
+    if (nftw(source, note_file, 16, FTW_PHYS) != 0)
+        stop(source);
+    for (size_t i = 0; i < found_count; i++) {
+        edited file;
+        bool is_one;
+
+        if (!edit_begin(&file, found[i]))
+            continue;
+        values[count] = after_edits(&file, path, true, rounds, &is_one);
+        if (getenv("CG_BENCH_VERBOSE") != NULL)
+            printf("# %8.1f ms %s%s\n", values[count], found[i] + strlen(source) + 1,
+                   is_one ? "" : " SCANNED AGAIN");
+        is_from_cache = is_from_cache && is_one;
+        over += values[count] > BUDGET;
+        if (values[count] > most) {
+            most = values[count];
+            worst = i;
+        }
+        count++;
+        edit_end(&file);
+        if (!is_one) /* what it kept is of the edited file */
+            scan_once(path, true, true, &is_one);
+    }
+    if (count == 0)
+        return;
+    (void)snprintf(name, sizeof name, "the worst of %d files, %s", count,
+                   found[worst] + strlen(source) + 1);
+    tell("edit of any file, median, structure", median(values, count), is_from_cache, BUDGET);
+    tell(name, most, is_from_cache, BUDGET);
+    if (over > 0)
+        printf("# %zu files are over the budget\n", over);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const models[] = {"llama", "bert", "t5"};
+    static const char *const models[] = {"models/llama.rs", "models/bert.rs", "models/t5.rs"};
     const char *crate = argc > 1 ? argv[1] : getenv("CG_BENCH_CRATE");
     int rounds = argc > 2 ? atoi(argv[2]) : 7;
-    char path[100], file[200], name[100];
+    char path[100], name[100];
     bool is_from_cache;
 
     if (crate == NULL || *crate == '\0') {
@@ -161,20 +290,21 @@ int main(int argc, char **argv)
     run("cp", "-r", crate, path);
     run("chmod", "-R", "u+w", path);
     sleep(4); /* files that were just written are never believed to be unchanged */
-    for (int structure = 1; structure >= 0; structure--) {
+    if (argc > 3) {
+        scan_once(path, true, true, &is_from_cache);
+        tell_file(path, argv[3], true, rounds);
+    }
+    for (int structure = 1; structure >= 0 && argc <= 3; structure--) {
         const char *level = structure ? "structure" : "everything";
 
-        printf("cold, %-26s %8.1f ms - -\n", level,
+        printf("cold, %-38s %8.1f ms - -\n", level,
                scan_once(path, true, structure, &is_from_cache));
         (void)snprintf(name, sizeof name, "unchanged, %s", level);
-        tell(name, path, structure, rounds, structure ? 50 : 0);
-        for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-            (void)snprintf(file, sizeof file, "%s/src/models/%s.rs", path, models[i]);
-            edit(file);
-            (void)snprintf(name, sizeof name, "edit of %s.rs, %s", models[i], level);
-            tell(name, path, structure, rounds, structure ? 50 : 0);
-            undo(file);
-        }
+        tell_unchanged(name, path, structure, rounds);
+        for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+            tell_file(path, models[i], structure, rounds);
+        if (structure)
+            tell_every_file(path, (rounds + 2) / 3);
     }
     run("rm", "-rf", root, "--");
     return failed;

@@ -1,5 +1,5 @@
 /*
- * rust_source - any bytes as a Rust file: parsed, every node printed, every macro expanded.
+ * rust_source - any bytes as a Rust file: parsed, kept, every node printed, every macro expanded.
  *
  * The tree is whole (links lead forward, children lie inside their parents), texts of leaves are
  * UTF-8, what is broken is in order and inside the file, and nothing is held afterwards.
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "rust/expand.h"
+#include "rust/kept.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -45,6 +46,43 @@ static void check_tree(const ast *tree, const intern *names)
         last = range->end;
     }
     CHECK((tree->broken.count > 0) == ((ast_at(tree, 1)->flags & AST_BROKEN) != 0));
+}
+
+/* As it was parsed it comes back; of other bytes comes a tree as good, or none. */
+static void keep(const ast *tree, const rust_source *source, const intern *names, heap *from)
+{
+    bool fits = false;
+    intern others;
+    buf bytes;
+    ast again;
+
+    if (!kept_is_possible(tree))
+        return;
+    buf_init(&bytes, from, SIZE_MAX / 2);
+    CHECK(intern_init(&others, from, 2));
+    CHECK(kept_write(tree, from, &bytes));
+    CHECK(kept_read(buf_text(&bytes), source, &others, from, &again, &fits, NULL) == CG_OK);
+    CHECK(fits && again.nodes.count == tree->parsed);
+    for (ast_ref at = 1; at < tree->parsed; at++) {
+        ast_node one = *ast_at(tree, at), two = *ast_at(&again, at);
+
+        CHECK(str_equal(intern_text_of(names, one.text), intern_text_of(&others, two.text)));
+        one.text = two.text = 0;
+        CHECK(memcmp(&one, &two, sizeof one) == 0);
+    }
+    ast_free(&again);
+    for (size_t i = 0; i < 64 && bytes.len > 0; i++) {
+        size_t at = (i * 2654435761u) % bytes.len;
+
+        bytes.at[at] = (char)(bytes.at[at] ^ (1 << i % 8));
+        CHECK(kept_read(buf_text(&bytes), source, &others, from, &again, &fits, NULL) == CG_OK);
+        if (!fits)
+            continue;
+        check_tree(&again, &others);
+        ast_free(&again);
+    }
+    intern_free(&others);
+    buf_free(&bytes);
 }
 
 static void print_all(const ast *tree, arena *mem)
@@ -101,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(source_init(&source, &mem, CG_LIT("a.rs"), text));
     if (rust_parse(parser, &source, &names, &tree, NULL) == CG_OK) {
         check_tree(&tree, &names);
+        keep(&tree, &source, &names, &from);
         print_all(&tree, &mem);
         expand_all(parser, &tree, &names, &mem);
         check_tree(&tree, &names);

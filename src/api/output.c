@@ -45,7 +45,7 @@ cg_code cg_output_open(const cg_env *env, const char *path, const char *const *i
         return err_nomem(reterr);
     memset(output, 0, sizeof *output);
     output->heap = start;
-    code = os_output_open(env, &output->heap, str_from(path), &output->file, reterr);
+    code = os_output_open(env, &output->heap, str_from(path), false, &output->file, reterr);
     if (code != CG_OK) {
         heap last = output->heap;
 

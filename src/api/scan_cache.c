@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "candlegraph/version.h"
+#include "api/scan_sources.h"
 #include "base/os_dir.h"
 #include "base/os_run.h"
 #include "base/os_stamp.h"
 #include "model/fingerprint.h"
-#include "model/rescan.h"
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 2 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 3 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
@@ -143,7 +143,9 @@ static cg_code find(cache_place *self, cg_str directory, cg_str path, const scan
     return arena_format(self->mem, &self->levels_file, "%.*s/candle-graph.toml",
                         (int)self->graph->scan_root.len, self->graph->scan_root.ptr) &&
                    arena_format(self->mem, &self->file, "%.*s/scan-%.40s", (int)directory.len,
-                                directory.ptr, hex)
+                                directory.ptr, hex) &&
+                   arena_format(self->mem, &self->sources_file, "%.*s.sources", (int)self->file.len,
+                                self->file.ptr)
                ? CG_OK
                : err_nomem(reterr);
 }
@@ -234,6 +236,7 @@ typedef struct stored {
     entry *entries; /* Cargo's files first, the project's levels last */
     size_t entry_count;
     rescan_base base;
+    kept_place *places;                     /* of the base's files */
     program_text_given given[MOST_CHANGED]; /* what is not as it was */
     size_t given_count;
 } stored;
@@ -344,23 +347,36 @@ static bool take_entry(pack_reader *in, entry *ret)
            pack_take_number(in, &ret->stamp.changed_ns);
 }
 
-static bool take_base(pack_reader *in, rescan_base *ret)
+static bool take_file(pack_reader *in, rescan_file *ret, kept_place *place)
+{
+    uint64_t is_always;
+
+    if (!pack_take_text(in, &ret->path) || !pack_take_text(in, &ret->shown) ||
+        !pack_take_number(in, &is_always) || !pack_take_number(in, &place->start) ||
+        !pack_take_number(in, &place->text_bytes) || !pack_take_number(in, &place->tree_bytes) ||
+        !take_sum(in, place->sum) || ret->path.ptr == NULL || ret->shown.ptr == NULL)
+        return false;
+    ret->is_always = is_always == 1;
+    ret->bytes = place->text_bytes;
+    return true;
+}
+
+static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places)
 {
     uint64_t is_possible, number;
+    kept_place *places;
 
     if (!pack_take_number(in, &is_possible) || !take_count(in, &ret->file_count))
         return false;
     ret->is_possible = is_possible == 1;
     ret->files = arena_zero(in->mem, (ret->file_count + 1) * sizeof *ret->files);
-    for (size_t i = 0; ret->files != NULL && i < ret->file_count; i++) {
-        rescan_file *file = &ret->files[i];
-
-        if (!pack_take_text(in, &file->path) || !pack_take_text(in, &file->shown) ||
-            !pack_take_text(in, &file->text) || !pack_take_number(in, &number) ||
-            file->path.ptr == NULL || file->shown.ptr == NULL || file->text.ptr == NULL)
+    places = arena_take(in->mem, (ret->file_count + 1) * sizeof *places);
+    in->is_short = ret->files == NULL || places == NULL;
+    for (size_t i = 0; !in->is_short && i < ret->file_count; i++) {
+        if (!take_file(in, &ret->files[i], &places[i]))
             return false;
-        file->is_always = number == 1;
     }
+    *ret_places = places;
     if (!take_count(in, &ret->link_count))
         return false;
     ret->links = arena_take(in->mem, (ret->link_count + 1) * sizeof *ret->links);
@@ -370,7 +386,7 @@ static bool take_base(pack_reader *in, rescan_base *ret)
             return false;
         ret->links[i] = (rescan_link){(uint32_t)(number >> 32), (uint32_t)number};
     }
-    in->is_short = in->is_short || ret->files == NULL || ret->links == NULL;
+    in->is_short = in->is_short || ret->links == NULL;
     return !in->is_short;
 }
 
@@ -392,7 +408,7 @@ static bool take_head(const cache_place *self, pack_reader *in, stored *ret)
             return false;
         inputs[i] = ret->entries[i].input;
     }
-    if (in->is_short || ret->entry_count == 0 || !take_base(in, &ret->base))
+    if (in->is_short || ret->entry_count == 0 || !take_base(in, &ret->base, &ret->places))
         return false;
     ret->base.inputs = inputs;
     ret->base.input_count = ret->entry_count;
@@ -419,10 +435,17 @@ static cg_code renew_fingerprint(const cache_place *self, const stored *from, mo
     return CG_OK;
 }
 
+static cg_code load_source(void *context, size_t file, program_text_given *ret, cg_err *reterr)
+{
+    return sources_read(context, file, ret, reterr);
+}
+
 /* CG_NOT_FOUND: the crate must be scanned again. */
 static cg_code follow_changes(cache_place *self, const stored *from, model_document *ret,
                               cg_err *reterr)
 {
+    sources texts = {
+        .env = self->env, .mem = self->mem, .path = self->sources_file, .places = from->places};
     rescan_work work = {
         .env = self->env,
         .heap = self->heap,
@@ -432,18 +455,23 @@ static cg_code follow_changes(cache_place *self, const stored *from, model_docum
         .base = &from->base,
         .changed = from->given,
         .changed_count = from->given_count,
+        .load = load_source,
+        .context = &texts,
     };
     bool is_done = false;
+    cg_code code;
 
     /* What functions compute can depend on files that no function of the part leads to. */
     if (ret->doc.cargo == NULL || !self->options->is_structure)
         return CG_NOT_FOUND;
-    CG_TRY(rescan_run(&work, ret, &is_done, reterr));
-    if (!is_done) {
+    code = rescan_run(&work, ret, &is_done, reterr);
+    sources_close(&texts);
+    if (code != CG_OK || !is_done) {
         /* It has loaded packages in another order than a whole scan does. */
         cargo_graph_free(self->graph);
         self->graph = NULL;
     }
+    CG_TRY(code);
     return is_done ? renew_fingerprint(self, from, ret, reterr) : CG_NOT_FOUND;
 }
 
@@ -570,25 +598,46 @@ static cg_code put_inputs(const cache_place *self, pack_writer *out, const progr
     return CG_OK;
 }
 
-static void put_base(pack_writer *out, const rescan_base *base)
+static void put_base(pack_writer *out, const rescan_base *base, const kept_place *places)
 {
     pack_number(out, base->is_possible);
     pack_number(out, base->file_count);
     for (size_t i = 0; i < base->file_count; i++) {
         pack_text(out, base->files[i].path);
         pack_text(out, base->files[i].shown);
-        pack_text(out, base->is_possible ? base->files[i].text : CG_LIT(""));
         pack_number(out, base->files[i].is_always);
+        pack_number(out, places[i].start);
+        pack_number(out, places[i].text_bytes);
+        pack_number(out, places[i].tree_bytes);
+        put_sum(out, places[i].sum);
     }
     pack_number(out, base->link_count);
     for (size_t i = 0; i < base->link_count; i++)
         pack_number(out, number_map_key(base->links[i].from, base->links[i].to));
 }
 
+/* Texts and trees, for a document that can be brought up to date. */
+static cg_code write_sources(const cache_place *self, rescan_base *base, kept_place **ret,
+                             cg_err *reterr)
+{
+    kept_place *places = arena_zero(self->mem, (base->file_count + 1) * sizeof *places);
+
+    if (places == NULL)
+        return err_nomem(reterr);
+    *ret = places;
+    base->is_possible = base->is_possible && self->options->is_structure;
+    for (size_t i = 0; base->is_possible && i < base->file_count; i++)
+        base->is_possible = str_utf8_error(base->files[i].text) == SIZE_MAX;
+    return base->is_possible
+               ? sources_write(self->env, self->heap, self->sources_file, base, places, reterr)
+               : CG_OK;
+}
+
 static cg_code put_all(const cache_place *self, pack_writer *out, const scan *from,
                        const model_document *document, cg_err *reterr)
 {
     bool has_levels = false;
+    kept_place *places = NULL;
     rescan_base base;
 
     pack_text(out, CG_LIT(CACHE_FORMAT));
@@ -597,11 +646,8 @@ static cg_code put_all(const cache_place *self, pack_writer *out, const scan *fr
     CG_TRY(put_inputs(self, out, scan_program(from), &has_levels, reterr));
     CG_TRY(rescan_keep(from, self->mem, &base, reterr));
     base.is_possible = base.is_possible && !has_levels;
-    for (size_t i = 0; i < base.file_count; i++) {
-        if (str_utf8_error(base.files[i].text) != SIZE_MAX)
-            base.is_possible = false;
-    }
-    put_base(out, &base);
+    CG_TRY(write_sources(self, &base, &places, reterr));
+    put_base(out, &base, places);
     pack_record(out, &table_model_doc, &document->doc);
     return CG_OK;
 }
@@ -622,7 +668,7 @@ static cg_code write_all(const cache_place *self, const scan *from, const model_
         code = err_nomem(reterr);
     pack_free(&out);
     if (code == CG_OK)
-        code = os_output_open(self->env, self->heap, self->file, &file, reterr);
+        code = os_output_open(self->env, self->heap, self->file, true, &file, reterr);
     if (code == CG_OK) {
         code = os_output_write(&file, bytes.at, bytes.len, reterr);
         if (code == CG_OK)

@@ -16,7 +16,7 @@
  *
  * A file that is damaged, of another version, or cannot be written is as good as none, and no
  * failure: only memory and the user's interruption are. Several processes may use the directory:
- * a file appears whole or not at all.
+ * a file appears whole or not at all. Only the user may read what is kept.
  */
 #ifndef CG_API_SCAN_CACHE_H
 #define CG_API_SCAN_CACHE_H
@@ -28,8 +28,9 @@ typedef struct cache_place {
     const cg_env *env;
     heap *heap;
     arena *mem;
-    cg_str file;        /* absent: nothing can be kept */
-    cg_str levels_file; /* that of the project's levels, an input too */
+    cg_str file;         /* absent: nothing can be kept */
+    cg_str sources_file; /* beside it: api/scan_sources */
+    cg_str levels_file;  /* that of the project's levels, an input too */
     cg_str path;
     const scan_options *options;
     cargo_graph *graph; /* NULL: Cargo's files could not be read */

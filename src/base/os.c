@@ -313,6 +313,22 @@ cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reter
     return CG_OK;
 }
 
+cg_code os_seek(os_file *file, uint64_t offset, cg_err *reterr)
+{
+    int64_t result = -1;
+
+    errno = EINVAL;
+    if (offset <= INT64_MAX)
+        result = file->os->seek(file->os->context, file->handle, (int64_t)offset);
+    if (result < 0) {
+        os_reason reason;
+
+        return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "cannot be read: %s",
+                       os_say(&reason, errno));
+    }
+    return CG_OK;
+}
+
 cg_code os_read(os_file *file, void *to, size_t count, size_t *ret, cg_err *reterr)
 {
     int64_t got;
@@ -485,7 +501,8 @@ static int output_make_parents(os_output *self)
         size_t len = output_parent(self, missing - 1);
         int number;
 
-        if (os->mkdir_at(os->context, AT_FDCWD, output_prefix(self, prefix, len), 0777) == 0) {
+        if (os->mkdir_at(os->context, AT_FDCWD, output_prefix(self, prefix, len),
+                         self->is_private ? 0700 : 0777) == 0) {
             self->made[len] = 1;
             continue;
         }
@@ -584,7 +601,7 @@ static cg_code output_open_target(const cg_env *env, os_output *self, cg_err *re
     if (os_lstat_at(os, self->directory, self->name, &about) != 0) {
         if (errno != ENOENT)
             return output_fail(self, "cannot be examined", errno, reterr);
-        return output_open_temporary(env, self, 0666, reterr);
+        return output_open_temporary(env, self, self->is_private ? 0600 : 0666, reterr);
     }
     if (S_ISLNK(about.st_mode)) {
         if (os_stat_followed(os, self->directory, self->name, &about) != 0 ||
@@ -602,12 +619,18 @@ static cg_code output_open_target(const cg_env *env, os_output *self, cg_err *re
     if (!S_ISREG(about.st_mode))
         return output_fail(self, "cannot be written", ENOTSUP, reterr);
     /* What was kept from others stays so. */
-    return output_open_temporary(env, self, about.st_mode & 0777, reterr);
+    return output_open_temporary(env, self, self->is_private ? 0600 : about.st_mode & 0777, reterr);
 }
 
-cg_code os_output_open(const cg_env *env, heap *from, cg_str path, os_output *ret, cg_err *reterr)
+cg_code os_output_open(const cg_env *env, heap *from, cg_str path, bool is_private, os_output *ret,
+                       cg_err *reterr)
 {
-    os_output self = {.os = os_of(env), .env = env, .directory = -1, .handle = -1, .heap = from};
+    os_output self = {.os = os_of(env),
+                      .env = env,
+                      .directory = -1,
+                      .handle = -1,
+                      .is_private = is_private,
+                      .heap = from};
     char checked[PATH_MAX];
     cg_code code;
 

@@ -65,6 +65,8 @@ cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *re
  * until os_close, whether to go on: CG_INTERRUPTED.
  */
 cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reterr) CG_MUST;
+/* Read on from this byte of a regular file. */
+cg_code os_seek(os_file *file, uint64_t offset, cg_err *reterr) CG_MUST;
 /* Bytes read, 0 at the end. */
 cg_code os_read(os_file *file, void *to, size_t count, size_t *ret, cg_err *reterr) CG_MUST;
 void os_close(os_file *file);
@@ -86,6 +88,7 @@ typedef struct os_output {
     char *path;         /* the whole path, owned; then as many bytes for `made` */
     size_t path_size;
     char *made; /* by length of a prefix of the path: a directory made for this output */
+    bool is_private;
     heap *heap;
 } os_output;
 
@@ -93,9 +96,10 @@ typedef struct os_output {
  * Begin writing `path`: missing parent directories are made, the bytes go to a
  * temporary file beside it. Refuses links and directories. `env` must stay until the output is
  * committed or dropped; what it stops while a pipe keeps us waiting ends with CG_INTERRUPTED, from
- * os_output_write with CG_CLOSED.
+ * os_output_write with CG_CLOSED. is_private: only the user may read the file, and enter the
+ * directories that are made for it.
  */
-cg_code os_output_open(const cg_env *env, heap *heap, cg_str path, os_output *ret,
+cg_code os_output_open(const cg_env *env, heap *heap, cg_str path, bool is_private, os_output *ret,
                        cg_err *reterr) CG_MUST;
 cg_code os_output_write(os_output *self, const void *bytes, size_t count, cg_err *reterr) CG_MUST;
 /* fsync, rename into place, fsync the directory. Afterwards the output is closed. */

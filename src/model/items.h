@@ -128,6 +128,7 @@ typedef struct program_input {
 typedef struct program_text_given {
     cg_str path; /* absolute */
     cg_str text;
+    cg_str tree; /* of this text, by rust/kept; absent: it is parsed */
 } program_text_given;
 
 /* A method of files that are left out, by its name: `id` when it is the only one. */

@@ -97,8 +97,11 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
         if (places[i] != UINT32_MAX)
             continue;
         places[i] = (uint32_t)ret->file_count;
-        ret->files[ret->file_count++] = (rescan_file){
-            .path = file->full_path, .shown = file->source.path, .text = file->source.text};
+        ret->files[ret->file_count++] = (rescan_file){.path = file->full_path,
+                                                      .shown = file->source.path,
+                                                      .bytes = file->source.text.len,
+                                                      .tree = &file->tree,
+                                                      .text = file->source.text};
     }
     CG_TRY(mark_always(code_of, places, ret, reterr));
     if (!keep_links(code_of, places, mem, ret))
@@ -119,9 +122,12 @@ typedef struct rescanner {
     size_t part_count, part_bytes;
     size_t all_bytes;
     program_part part;
-    program_text_given *before; /* texts of the changed files as they were */
-    scan *scans[2];             /* as it was, as it is */
-    pack_writer packed;         /* for comparing records: equal ones have equal bytes */
+    program_text_given *texts[2]; /* of the part, as it was, as it is */
+    bool *is_loaded;              /* by file: what it was is in `loaded` */
+    program_text_given *loaded;
+    const program_text_given **today; /* by file: what it is; NULL: what it was */
+    scan *scans[2];                   /* as it was, as it is */
+    pack_writer packed;               /* for comparing records: equal ones have equal bytes */
     cg_err *reterr;
 } rescanner;
 
@@ -152,13 +158,19 @@ static void spread(const rescan_base *base, bool *marks, bool is_backward)
 static cg_code find_part(rescanner *self, bool *ret_is_known)
 {
     const rescan_base *base = self->base;
+    size_t count = base->file_count + 1;
 
-    self->is_part = arena_zero(&self->mem, base->file_count + 1);
-    self->before = arena_take(&self->mem, (self->work->changed_count + 1) * sizeof *self->before);
-    if (!self->is_part || !self->before)
+    self->is_part = arena_zero(&self->mem, count);
+    self->is_loaded = arena_zero(&self->mem, count);
+    self->loaded = arena_zero(&self->mem, count * sizeof *self->loaded);
+    self->today = arena_zero(&self->mem, count * sizeof(void *));
+    self->texts[0] = arena_take(&self->mem, count * sizeof(program_text_given));
+    self->texts[1] = arena_take(&self->mem, count * sizeof(program_text_given));
+    if (!self->is_part || !self->is_loaded || !self->loaded || !self->today || !self->texts[0] ||
+        !self->texts[1])
         return nomem(self);
     for (size_t i = 0; i < base->file_count; i++)
-        self->all_bytes += base->files[i].text.len;
+        self->all_bytes += base->files[i].bytes;
     *ret_is_known = true;
     for (size_t i = 0; i < self->work->changed_count; i++) {
         uint32_t file = index_of(base, self->work->changed[i].path);
@@ -168,7 +180,7 @@ static cg_code find_part(rescanner *self, bool *ret_is_known)
             return CG_OK;
         }
         self->is_part[file] = true;
-        self->before[i] = (program_text_given){base->files[file].path, base->files[file].text};
+        self->today[file] = &self->work->changed[i];
     }
     spread(base, self->is_part, true);
     for (size_t i = 0; i < base->file_count; i++)
@@ -190,11 +202,31 @@ static cg_code list_part(rescanner *self)
         if (!self->is_part[i])
             continue;
         wanted[self->part_count++] = base->files[i].path;
-        self->part_bytes += base->files[i].text.len;
+        self->part_bytes += base->files[i].bytes;
     }
     self->part.wanted = wanted;
     self->part.wanted_count = self->part_count;
     self->part.left_bytes = self->all_bytes - self->part_bytes;
+    return CG_OK;
+}
+
+/* What the files of the part were, and are. */
+static cg_code load_part(rescanner *self)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < self->base->file_count; i++) {
+        if (!self->is_part[i])
+            continue;
+        if (!self->is_loaded[i]) {
+            CG_TRY(self->work->load(self->work->context, i, &self->loaded[i], self->reterr));
+            self->loaded[i].path = self->base->files[i].path;
+            self->is_loaded[i] = true;
+        }
+        self->texts[0][count] = self->loaded[i];
+        self->texts[1][count++] = self->today[i] ? *self->today[i] : self->loaded[i];
+    }
+    self->part.text_count = count;
     return CG_OK;
 }
 
@@ -286,8 +318,7 @@ static cg_code scan_part(rescanner *self, size_t which)
 
     options.part = &self->part;
     options.graph = self->work->graph;
-    self->part.texts = which == 0 ? self->before : self->work->changed;
-    self->part.text_count = self->work->changed_count;
+    self->part.texts = self->texts[which];
     return scan_open(self->work->env, self->work->path, &options, &self->scans[which],
                      self->reterr);
 }
@@ -303,6 +334,7 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
         *ret_is_stable = self->part_bytes * WORTH_WHILE < self->all_bytes;
         if (!*ret_is_stable)
             return CG_OK;
+        CG_TRY(load_part(self));
         CG_TRY(list_methods(self));
         CG_TRY(scan_part(self, 0));
         take_late(self, self->scans[0], &is_grown);

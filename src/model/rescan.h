@@ -22,10 +22,12 @@
 
 /* A file of the scanned crates. */
 typedef struct rescan_file {
-    cg_str path;  /* absolute */
-    cg_str shown; /* as locations have it */
-    cg_str text;
-    bool is_always; /* what it declares is found without being named: it belongs to every part */
+    cg_str path;     /* absolute */
+    cg_str shown;    /* as locations have it */
+    uint64_t bytes;  /* of its text */
+    const ast *tree; /* when it is kept, only */
+    cg_str text;     /* when it is kept, only */
+    bool is_always;  /* what it declares is found without being named: it belongs to every part */
 } rescan_file;
 
 typedef struct rescan_link {
@@ -52,6 +54,9 @@ typedef struct rescan_work {
     const rescan_base *base;
     const program_text_given *changed; /* files of the base, with their texts of today */
     size_t changed_count;
+    /* The text that a file of the base had then, and its tree; CG_NOT_FOUND: not there any more. */
+    cg_code (*load)(void *context, size_t file, program_text_given *ret, cg_err *reterr);
+    void *context;
 } rescan_work;
 
 /* Texts and paths stay those of the scan's program. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "rust/kept.h"
 
 #define MOST_BROKEN_RANGES 8 /* faults of one file */
 
@@ -138,10 +139,20 @@ static cg_code only_utf8(program *self, crate_ref crate, cg_str path, cg_str *te
                        "is no UTF-8 at byte %zu; such bytes are read as `?`", first);
 }
 
+static const program_text_given *given_at(const program *self, cg_str path)
+{
+    for (size_t i = 0; self->part != NULL && i < self->part->text_count; i++) {
+        if (str_equal(self->part->texts[i].path, path))
+            return &self->part->texts[i];
+    }
+    return NULL;
+}
+
 /* The text at `path`; absent and CG_OK when it is missing or a fault says why it cannot be read. */
 static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *ret,
                          bool *ret_is_missing, cg_err *reterr)
 {
+    const program_text_given *given = given_at(self, path);
     enum os_kind kind = OS_MISSING;
     cg_err cause = {0};
     buf text;
@@ -149,11 +160,9 @@ static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *re
 
     *ret = (cg_str){NULL, 0};
     *ret_is_missing = false;
-    for (size_t i = 0; self->part != NULL && i < self->part->text_count; i++) {
-        if (str_equal(self->part->texts[i].path, path)) {
-            *ret = self->part->texts[i].text;
-            return only_utf8(self, crate, path, ret, reterr);
-        }
+    if (given != NULL) {
+        *ret = given->text;
+        return only_utf8(self, crate, path, ret, reterr);
     }
     /* The source may name anything; a pipe nobody writes to would be waited for. */
     code = os_kind_of(self->env, path, true, &kind, &cause);
@@ -253,6 +262,18 @@ static cg_code tell_broken(program *self, crate_ref crate, file_ref of, ast_rang
     return CG_OK;
 }
 
+static cg_code make_tree(program *self, program_file *file, cg_err *reterr)
+{
+    const program_text_given *given = given_at(self, file->full_path);
+    bool is_kept = false;
+
+    if (given != NULL && given->tree.ptr != NULL && given->text.ptr == file->source.text.ptr)
+        CG_TRY(kept_read(given->tree, &file->source, &self->names, self->heap, &file->tree,
+                         &is_kept, reterr));
+    return is_kept ? CG_OK
+                   : rust_parse(self->parser, &file->source, &self->names, &file->tree, reterr);
+}
+
 static cg_code parse(program *self, crate_ref crate, cg_str path, cg_str text, file_ref *ret,
                      cg_err *reterr)
 {
@@ -272,7 +293,7 @@ static cg_code parse(program *self, crate_ref crate, cg_str path, cg_str text, f
     file->crate = crate;
     if (!source_init(&file->source, &self->mem, shown_path(self, crate, path), text))
         return err_nomem(reterr);
-    code = rust_parse(self->parser, &file->source, &self->names, &file->tree, &cause);
+    code = make_tree(self, file, &cause);
     if (code == CG_LIMIT)
         return texts_fault(self, crate, 0, (ast_range){0, 0}, path, reterr, "not read: %s",
                            cause.text);

@@ -4,10 +4,11 @@
 # ctest-timeout: 600
 """After any edit a scan with the cache says what one without says, byte for byte.
 
-usage: scan_cache.py CANDLE_GRAPH [--crate DIR] [--edits N] [--seed N] [--query KIND]
+usage: scan_cache.py CANDLE_GRAPH [--crate DIR] [--edits N] [--seed N] [--query KIND | --tree]
 
 Without --crate a small crate is made. Edits are random: bodies of functions, comments, blank lines,
-parameters, signatures, constants, files, modules, the manifest, a dependency.
+parameters, signatures, impls, constants, configurations, macros, files, modules, features, the
+manifest, a dependency; and what was edited is put back as it was.
 """
 import argparse
 import os
@@ -30,6 +31,7 @@ candle-nn = "0.9"
 helper = { path = "helper" }
 
 [features]
+default = []
 more = []
 
 [workspace]
@@ -50,7 +52,7 @@ pub struct Mlp%(n)d {
 
 impl Mlp%(n)d {
     pub fn new(hidden: usize, vb: VarBuilder) -> Result<Self> {
-        let wide = hidden * %(n)d;
+        let wide = hidden * %(n)d * crate::common::WIDE;
         let up = candle_nn::linear(hidden, wide, vb.pp("up"))?;
         let down = candle_nn::linear(wide, hidden, vb.pp("down"))?;
         let norm = crate::common::norm(hidden, vb.pp("norm"))?;
@@ -75,12 +77,16 @@ impl Module for Mlp%(n)d {
 COMMON = """use candle_core::{Result, Tensor, D};
 use candle_nn::VarBuilder;
 
+pub const WIDE: usize = 2;
+pub static SHIFT: &str = "shift0";
+
 pub struct Norm {
     weight: Tensor,
 }
 
 pub fn norm(size: usize, vb: VarBuilder) -> Result<Norm> {
     let weight = vb.get(size, "weight")?;
+    let _shift = vb.get(size, SHIFT)?;
     Ok(Norm { weight })
 }
 
@@ -100,6 +106,13 @@ impl Twice for Tensor {
     fn twice(&self) -> Result<Tensor> {
         self + self
     }
+}
+"""
+
+MACROS = """macro_rules! scaled {
+    ($vb:expr, $size:expr) => {
+        $vb.get($size, "scale0")?
+    };
 }
 """
 
@@ -132,6 +145,9 @@ impl Model {
         }
         let head = crate::layers2::Mlp2::new(cfg.hidden, vb.pp(&cfg.name))?;
         let extra = helper::Extra::new(cfg.hidden, vb.pp("extra"))?;
+        let _scale = scaled!(vb, cfg.hidden);
+        #[cfg(feature = "more")]
+        let _gated = vb.get(cfg.hidden, "gated")?;
         Ok(Self { blocks, head, extra })
     }
 
@@ -185,11 +201,13 @@ def make_crate(root):
     write(root + "/Cargo.toml", MANIFEST)
     count = 12
     mods = "".join("pub mod layers%d;\n" % n for n in range(1, count + 1))
-    write(root + "/src/lib.rs", mods + "pub mod common;\npub mod model;\n")
+    write(root + "/src/lib.rs",
+          "#[macro_use]\nmod macros;\n" + mods + "pub mod common;\npub mod model;\n")
     for n in range(1, count + 1):
         write(root + "/src/layers%d.rs" % n, LAYERS % {"n": n})
     write(root + "/src/common.rs", COMMON)
     write(root + "/src/model.rs", MODEL)
+    write(root + "/src/macros.rs", MACROS)
     write(root + "/helper/src/lib.rs", HELPER)
     write(root + "/helper/Cargo.toml", '[package]\nname = "helper"\nversion = "0.1.0"\n'
           'edition = "2021"\n[dependencies]\ncandle-core = "0.9"\ncandle-nn = "0.9"\n')
@@ -296,6 +314,60 @@ class Editor:
             del lines[at]
             return self.put(path, lines)
 
+    def new_impl(self):
+        path, lines, at = self.lines(r"^impl (\w+) \{")
+        if path:
+            name = re.match(r"impl (\w+)", lines[at]).group(1)
+            lines[at:at] = ["impl %s {" % name,
+                            "    pub fn extra_%d(&self) -> usize { %d }" %
+                            (self.next(), self.serial), "}", ""]
+            return self.put(path, lines)
+
+    def trait_impl(self):
+        path, lines, at = self.lines(r"^impl (Module|Twice|Act) for")
+        if path:
+            lines[at] = re.sub(r"impl \w+ for", "impl Other%d for" % self.next(), lines[at])
+            return self.put(path, lines)
+
+    def constant(self):
+        path, lines, at = self.lines(r"^ *(pub )?(const|static) \w+: .*\d.*;")
+        if path:
+            lines[at] = re.sub(r"= (.*?)\d+", r"= \g<1>%d" % (self.next() % 9), lines[at], count=1)
+            return self.put(path, lines)
+
+    def configuration(self):
+        path, lines, at = self.lines(r"^ +(Self \{ hidden|hidden_size|vocab_size): \d+")
+        if path:
+            lines[at] = re.sub(r": \d+", ": %d" % (8 * self.next()), lines[at], count=1)
+            return self.put(path, lines)
+
+    def macro(self):
+        path, lines, at = self.lines(r"scale\d+")
+        if path:
+            lines[at] = re.sub(r"scale\d+", "scale%d" % self.next(), lines[at])
+            return self.put(path, lines)
+
+    def feature(self):
+        path = os.path.join(self.root, "Cargo.toml")
+        text = read(path)
+        if "default = []" in text:
+            replace(path, text.replace("default = []", 'default = ["more"]'))
+        else:
+            replace(path, text.replace('default = ["more"]', "default = []"))
+        return "Cargo.toml"
+
+    def removed_module(self):
+        path, lines, at = self.lines(r"^(pub )?mod \w+;")
+        if path:
+            del lines[at]
+            return self.put(path, lines)
+
+    def added_module(self):
+        path = self.file()
+        name = "inner%d" % self.next()
+        return self.put(path, read(path).split("\n") +
+                        ["mod %s { pub const N: usize = 1; pub fn only_1() {} }" % name])
+
     def new_file(self):
         name = "fresh%d" % self.next()
         root = os.path.join(self.root, "src", "lib.rs")
@@ -341,8 +413,10 @@ class Editor:
 
 BODIES = ["body_statement", "body_number", "body_key", "added_parameter", "body_operation",
           "body_removed", "comment"]
-OTHERS = ["top_comment", "signature", "renamed_function", "removed_line", "new_file",
-          "removed_file", "renamed_module", "manifest", "dependency"]
+OTHERS = ["new_impl", "trait_impl", "constant", "configuration", "macro", "feature",
+          "removed_module", "added_module", "top_comment", "signature",
+          "renamed_function", "removed_line", "new_file", "removed_file",
+          "renamed_module", "manifest", "dependency"]
 
 
 def run(args, query, crate, cache, to):
@@ -363,11 +437,14 @@ def main():
     parser.add_argument("--edits", type=int, default=80)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--query")
+    parser.add_argument("--tree", action="store_true", help="structure alone")
     parser.add_argument("--bodies", action="store_true", help="no edits but to bodies")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     # The tree needs less than the document: both levels of the cache are asked.
     queries = [["report"], ["tree"]]
+    if args.tree:
+        queries = [["tree"]]
     if args.query:
         queries = [["query", args.query, "--path"]]
     with tempfile.TemporaryDirectory() as room:
@@ -384,13 +461,26 @@ def main():
         for query in queries:
             run(args, query, crate, cache, room + "/first")
         failed = 0
+        before = None
         for number in range(args.edits):
             if number % 25 == 24:  # do not drown in errors
                 shutil.rmtree(crate)
                 shutil.copytree(pristine, crate)
             kinds = BODIES if args.bodies or editor.random.random() < 0.7 else OTHERS
             kind = editor.random.choice(kinds)
-            what = getattr(editor, kind)()
+            if before is not None and editor.random.random() < 0.15:
+                # Undone: not by name and time, but as it was.
+                kind, what = "undo", ""
+                shutil.rmtree(crate)
+                shutil.copytree(before, crate)
+                shutil.rmtree(before)
+                before = None
+            else:
+                if before is not None:
+                    shutil.rmtree(before)
+                before = os.path.join(room, "before")
+                shutil.copytree(crate, before)
+                what = getattr(editor, kind)()
             if what is None:
                 continue
             same = True

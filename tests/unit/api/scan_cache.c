@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <dirent.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "candlegraph/scan.h"
@@ -194,6 +197,73 @@ static void a_body_may_use_what_it_did_not(void **state)
     (void)is_followed();
 }
 
+/* How many files of the cache have such a name; each is for the user alone. */
+static size_t find_kept(const char *ending, char ret[1200])
+{
+    char path[1000];
+    struct dirent *entry;
+    struct stat about;
+    size_t found = 0;
+    DIR *list;
+
+    (void)snprintf(path, sizeof path, "%s/cache", files.root);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0700);
+    list = opendir(path);
+    assert_non_null(list);
+    while ((entry = readdir(list)) != NULL) {
+        size_t len = strlen(entry->d_name), rest = strlen(ending);
+        char one[1300];
+
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(one, sizeof one, "%s/%.256s", path, entry->d_name);
+        assert_int_equal(stat(one, &about), 0);
+        assert_int_equal(about.st_mode & 0777, 0600);
+        if (len < rest || strcmp(entry->d_name + len - rest, ending) != 0)
+            continue;
+        (void)snprintf(ret, 1200, "cache/%.256s", entry->d_name);
+        found++;
+    }
+    closedir(list);
+    return found;
+}
+
+static void only_the_user_may_read_what_is_kept(void **state)
+{
+    mode_t mask = umask(0);
+    char name[1200];
+
+    (void)state;
+    assert_false(is_followed());
+    umask(mask);
+    assert_int_equal(find_kept("", name), 2);
+    assert_int_equal(find_kept(".sources", name), 1);
+}
+
+/* Of another scan, shortened, or gone. */
+static void other_sources_than_were_kept_mean_a_whole_scan(void **state)
+{
+    static const char *const others[] = {"other", "", NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char name[1200], path[2400];
+
+        put_layer(3, "", "");
+        (void)is_followed();
+        assert_int_equal(find_kept(".sources", name), 1);
+        (void)snprintf(path, sizeof path, "%s/%s", files.root, name);
+        assert_int_equal(unlink(path), 0);
+        if (others[i] != NULL)
+            tree_write(&files, name, others[i]);
+        put_layer(4, i % 2 == 0 ? "let _more = vb.get(2, \"more\")?;" : "", "");
+        assert_false(is_followed());
+        put_layer(3, "let _more = vb.get(4, \"more\")?;", "");
+        assert_true(is_followed());
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +271,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(more_than_bodies_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
+        cmocka_unit_test_setup_teardown(only_the_user_may_read_what_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(other_sources_than_were_kept_mean_a_whole_scan, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

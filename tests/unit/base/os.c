@@ -70,7 +70,7 @@ static size_t count_entries(const char *name)
 static cg_code write_file(const cg_env *env, const char *path, const char *text, cg_err *err)
 {
     os_output out;
-    cg_code code = os_output_open(env, &from, str_from(path), &out, err);
+    cg_code code = os_output_open(env, &from, str_from(path), false, &out, err);
 
     if (code != CG_OK)
         return code;
@@ -202,7 +202,7 @@ static void a_file_appears_whole(void **state)
 
     (void)state;
     put_file("old", "old text");
-    assert_int_equal(os_output_open(NULL, &from, CG_LIT("old"), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, CG_LIT("old"), false, &out, NULL), CG_OK);
     assert_false(out.is_stream);
     assert_true(str_starts_with(str_from(out.temporary), CG_LIT(".old.tmp-")));
     assert_int_equal(strlen(out.temporary), 9 + 16);
@@ -218,17 +218,62 @@ static void a_file_appears_whole(void **state)
     umask(mask);
 }
 
+static void a_private_file_is_for_the_user_alone(void **state)
+{
+    static const char *const paths[] = {"a", "a/b", "a/b/file"};
+    os_output out;
+    struct stat about;
+    mode_t mask = umask(0);
+
+    (void)state;
+    for (size_t round = 0; round < 2; round++) {
+        assert_int_equal(os_output_open(NULL, &from, CG_LIT("a/b/file"), true, &out, NULL), CG_OK);
+        assert_int_equal(os_output_write(&out, "x", 1, NULL), CG_OK);
+        assert_int_equal(os_output_commit(&out, NULL), CG_OK);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(stat(paths[i], &about), 0);
+            assert_int_equal(about.st_mode & 0777, i < 2 ? 0700 : 0600);
+        }
+        assert_int_equal(chmod("a/b/file", 0644), 0); /* as if made by an earlier version */
+    }
+    umask(mask);
+    assert_int_equal(unlink("a/b/file") | rmdir("a/b") | rmdir("a"), 0);
+}
+
+static void a_file_is_read_from_any_byte_on(void **state)
+{
+    os_file file;
+    char got[8];
+    size_t count;
+
+    (void)state;
+    put_file("file", "0123456789");
+    assert_int_equal(os_open_read(NULL, CG_LIT("file"), &file, NULL), CG_OK);
+    for (uint64_t at = 10; at-- > 0;) {
+        assert_int_equal(os_seek(&file, at, NULL), CG_OK);
+        assert_int_equal(os_read(&file, got, 1, &count, NULL), CG_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(got[0], '0' + (int)at);
+    }
+    assert_int_equal(os_seek(&file, 11, NULL), CG_OK);
+    assert_int_equal(os_read(&file, got, 1, &count, NULL), CG_OK);
+    assert_int_equal(count, 0);
+    assert_int_not_equal(os_seek(&file, UINT64_MAX, NULL), CG_OK);
+    os_close(&file);
+    assert_int_equal(unlink("file"), 0);
+}
+
 static void a_dropped_output_leaves_nothing(void **state)
 {
     os_output out;
 
     (void)state;
     put_file("old", "old text");
-    assert_int_equal(os_output_open(NULL, &from, CG_LIT("./old"), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, CG_LIT("./old"), false, &out, NULL), CG_OK);
     os_output_drop(&out);
     os_output_drop(&out);
     assert_file("old", "old text");
-    assert_int_equal(os_output_open(NULL, &from, CG_LIT("a/b//c/file"), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, CG_LIT("a/b//c/file"), false, &out, NULL), CG_OK);
     assert_int_equal(count_entries("a/b/c"), 1);
     os_output_drop(&out);
     assert_int_equal(count_entries("."), 1);
@@ -297,13 +342,13 @@ static void devices_and_pipes_are_written_directly(void **state)
     char got[8];
 
     (void)state;
-    assert_int_equal(os_output_open(NULL, &from, CG_LIT("/dev/null"), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, CG_LIT("/dev/null"), false, &out, NULL), CG_OK);
     assert_true(out.is_stream);
     assert_int_equal(os_output_write(&out, "x", 1, NULL), CG_OK);
     assert_int_equal(os_output_commit(&out, NULL), CG_OK);
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
-    assert_int_equal(os_output_open(NULL, &from, str_from(path), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, str_from(path), false, &out, NULL), CG_OK);
     assert_true(out.is_stream);
     assert_int_equal(os_output_write(&out, "abc", 3, NULL), CG_OK);
     assert_int_equal(read(ends[0], got, sizeof got), 3);
@@ -322,7 +367,7 @@ static void long_names_get_a_short_temporary_one(void **state)
     for (size_t i = 0; i + 3 < sizeof name; i += 3)
         memcpy(name + i, "\xE4\xB8\xAD", 3);
     name[255] = '\0';
-    assert_int_equal(os_output_open(NULL, &from, str_from(name), &out, NULL), CG_OK);
+    assert_int_equal(os_output_open(NULL, &from, str_from(name), false, &out, NULL), CG_OK);
     assert_true(strlen(out.temporary) < sizeof out.temporary);
     assert_true(str_utf8_error(str_from(out.temporary)) == SIZE_MAX);
     assert_int_equal(os_output_commit(&out, NULL), CG_OK);
@@ -545,6 +590,8 @@ int main(void)
         IN_FOLDER(a_whole_file_is_read_up_to_the_ceiling),
         IN_FOLDER(a_pipe_is_read_to_its_end),
         IN_FOLDER(a_file_appears_whole),
+        IN_FOLDER(a_private_file_is_for_the_user_alone),
+        IN_FOLDER(a_file_is_read_from_any_byte_on),
         IN_FOLDER(a_dropped_output_leaves_nothing),
         IN_FOLDER(directories_made_on_a_way_that_turns_back_are_taken_back),
         IN_FOLDER(missing_directories_are_made),
