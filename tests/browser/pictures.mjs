@@ -5,7 +5,7 @@
  * ctest-timeout: 300
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { openTab, repo, run, tabs, traces } from "./support.mjs";
 
@@ -75,4 +75,11 @@ await run("pictures", async (t) => {
       t.make("view", cohort("fast")[0], "--against", cohort("base")[0]));
   }
   await t.each(files.flatMap((file) => [[file, "light"], [file, "dark"]]), (page, [file, theme]) => pictures(t, page, file, theme));
+  // A crate without a model draws nothing.
+  mkdirSync(path.join(t.place, "zero", "src"), { recursive: true });
+  t.write(path.join("zero", "Cargo.toml"), '[package]\nname = "zero"\nversion = "0.1.0"\nedition = "2021"\n');
+  t.write(path.join("zero", "src", "lib.rs"), "pub fn nothing() {}\n");
+  const page = await t.open(t.make("view", path.join(t.place, "zero")), { hash: "#model" });
+  t.need((await page.$eval("#cg-headline", (line) => line.textContent)).includes("0 parameters"), "a model of nothing");
+  t.need(await page.$eval("#cg-svg", (button) => button.hidden) && await page.$eval("#cg-png", (button) => button.hidden), "a picture of nothing is offered");
 });

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { openTab, run, settle, tabs, traces } from "./support.mjs";
+import { openTab, repo, run, settle, tabs, traces } from "./support.mjs";
 
 const selected = (page) => page.evaluate(() => new URLSearchParams(location.hash.split("?")[1] ?? "").get("select"));
 const inspector = (page) => page.$eval("#cg-inspector", (pane) => (pane.hidden ? "" : pane.innerText));
@@ -212,6 +212,97 @@ async function face(t, file) {
   await page.close();
 }
 
+/* What a first visit trips over: names of any width, deep zoom, the window's title, dark colours on paper. */
+const plain = { operations: "none", tensors: "none", gradients: "none", logical_memory: "none", physical_memory: "none", device_timing: "none" };
+function small(names, outcome = "complete") {
+  return [
+    { kind: "meta", schema: "candle-graph/trace/10", run_id: "r", correlation_id: "c", entrypoint: "entry::point", phase: "infer", timestamp: "2026-01-01T00:00:00Z", capture_step: 1, warmup_steps: 0,
+      device: "cpu", measured_region_device_synchronized: false, timing_mode: "host", capture_contract: { measurement_scope: "profiled_work", ...plain, required_semantic_labels: [] }, tags: {} },
+    ...names.map((name, i) => ({ kind: "span_start", id: `s${i}`, ...(i > 0 ? { parent_id: "s0" } : {}), name, start_ns: 10 * i, span_kind: "function", measured: i === 0 })),
+    ...(outcome === "failed" ? [] : names.map((_, i) => ({ kind: "span_end", id: `s${i}`, duration_ns: i === 0 ? 1000 : 5 })).reverse()),
+    { kind: "terminal", outcome, timestamp_ns: 1000, ...(outcome === "failed" ? { reason: "out of memory" } : {}) },
+  ].map((record) => JSON.stringify(record)).join("\n") + "\n";
+}
+
+async function visitor(t, file) {
+  const names = ["m".repeat(5000), "W".repeat(60), "\u6f22".repeat(200), "\u0645\u0631\u062d\u0628\u0627/\u05e9\u05dc\u05d5\u05dd".repeat(40), "a b"];
+  const odd = t.make("view", t.write("odd.jsonl", small(names)));
+  for (const width of [1280, 360]) {
+    const page = await t.open(odd, { hash: "#trace", width });
+    await page.waitForSelector(".graph .node");
+    const over = await page.$$eval(".graph .node", (all) => all.flatMap((node) => [...node.querySelectorAll("text.name, text.figure")]
+      .filter((words) => words.getBBox().x + words.getBBox().width > node.querySelector(".body").getBBox().width + 1).map((words) => words.textContent.slice(0, 30))));
+    t.need(over.length === 0, `words leave their box: ${over}`);
+    await page.focus(".graph .node");
+    await page.keyboard.press("0");
+    t.need(await page.$eval(".graph", (picture) => [...picture.querySelectorAll(".node")].every((node) => {
+      const [outer, inner] = [picture.getBoundingClientRect(), node.getBoundingClientRect()];
+      return inner.left >= outer.left - 1 && inner.right <= outer.right + 1 && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
+    })), `${width}: 0 does not show all of the graph`);
+    for (const id of await tabs(page)) {
+      await openTab(page, id);
+      t.need(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `odd names, ${id}, ${width}: wider than the window`);
+    }
+    await page.close();
+  }
+  const page = await t.open(file, { hash: "#timeline?from=2000000&to=2000008" });
+  t.need((await page.title()).startsWith("fixture::mlp::train"), `the title is ${await page.title()}`);
+  const [, svg] = await saved(page, "#cg-svg");
+  const marks = [...svg.toString().matchAll(/<text[^>]*>([0-9.]+ ms)</g)].map((found) => found[1]);
+  t.need(marks.length > 3 && new Set(marks).size === marks.length, `marks of the axis that are the same: ${marks}`);
+  await page.close();
+
+  const dark = await t.open(file, { theme: "dark", hash: "#timeline" });
+  const look = () => dark.$eval(".flame-stick canvas", (canvas) => canvas.toDataURL());
+  const night = await look();
+  await dark.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await dark.emulateMedia({ media: "print" });
+  t.need(await look() !== night && await dark.evaluate(() => document.documentElement.dataset.theme) === "light", "pictures are printed dark");
+  t.need(await dark.evaluate(() => getComputedStyle(document.body).backgroundColor) === "rgb(255, 255, 255)", "paper is dark");
+  await dark.emulateMedia({ media: null });
+  await dark.evaluate(() => dispatchEvent(new Event("afterprint")));
+  t.need(await look() === night && await dark.evaluate(() => document.documentElement.dataset.theme) === "dark", "the dark does not come back");
+  await dark.close();
+
+  for (const hash of ["#nothing", "#%E0%A4%A", "#?", "#__proto__"]) {
+    const lost = await t.open(file, { hash });
+    t.need(await lost.$eval("#tab-evidence", (tab) => tab.getAttribute("aria-selected")) === "true", `${hash} leads nowhere`);
+    await lost.close();
+  }
+  for (const hash of ["#timeline?from=abc&to=", "#timeline?from=1e300&to=2e300", "#timeline?min=77", "#memory?at=999999", "#trace?select=nope", "#span_costs?form=zzz", "#tensors?select=__proto__"]) {
+    const bent = await t.open(file, { hash });
+    const id = hash.slice(1).split("?")[0];
+    t.need(await bent.$eval(`#view-${id}`, (view) => !view.hidden && view.innerText.length > 20), `${hash} shows nothing`);
+    await bent.close();
+  }
+  const back = await t.open(file);
+  await back.click("#tab-timeline");
+  await back.click("#tab-memory");
+  await back.focus("#view-memory [role=slider]");
+  await back.keyboard.press("Home");
+  await back.keyboard.press("ArrowRight");
+  await back.reload();
+  await settle(back);
+  t.need(await back.evaluate(() => location.hash) === "#memory?at=1", "a reload loses the place");
+  await back.goBack();
+  await settle(back);
+  t.need(await back.evaluate(() => location.hash) === "#timeline", "Back after a reload does not go back");
+  await back.close();
+}
+
+/* No cell's words lie across the next cell, in no view, narrow or wide. */
+async function cells(t, files) {
+  await t.each(files.flatMap((file) => [[file, 1280], [file, 360]]), async (page, [file, width]) => {
+    await page.setViewportSize({ width, height: 800 });
+    await t.open(file, { page });
+    for (const id of await tabs(page)) {
+      await openTab(page, id);
+      const over = await page.$$eval(`#view-${id} tr:not(.fixed) > *`, (all) => all.filter((cell) => cell.offsetParent && cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent.slice(0, 60)));
+      t.need(over.length === 0, `${path.basename(file)}, ${id}, ${width}: ${over.slice(0, 3).join(" | ")}`);
+    }
+  });
+}
+
 async function sizes(t, file) {
   for (const [width, height] of [[360, 640], [3840, 2160]]) {
     const page = await t.open(file, { width, height });
@@ -236,4 +327,7 @@ await run("views", async (t) => {
   await prints(t);
   await face(t, file);
   await sizes(t, file);
+  await visitor(t, file);
+  const broken = path.join(repo, "tests", "data", "join", "broken");
+  await cells(t, [file, t.make("view", path.join(repo, "examples", "tagger")), t.make("view", path.join(broken, "crate"), "--trace", path.join(broken, "calm.jsonl"), path.join(broken, "sure.jsonl"))]);
 });

@@ -71,6 +71,24 @@ export function label(x: number, y: number, words: string, anchor: "start" | "mi
   return svg("text", { x, y, "text-anchor": anchor, fill: "var(--fore)", "font-size": 12, ...more }, words);
 }
 
+let ruler: CanvasRenderingContext2D | null = null;
+
+/* As much of the words as fits into `room` points; a name of wide letters is longer than it looks. */
+export function fitting(words: string, room: number, font: string): string {
+  ruler ??= h("canvas").getContext("2d");
+  if (ruler === null) return words;
+  ruler.font = font;
+  if (ruler.measureText(words).width <= room) return words;
+  const letters = [...words.slice(0, 400)];
+  let low = 0;
+  for (let high = letters.length; low < high;) {
+    const middle = (low + high + 1) >> 1;
+    if (ruler.measureText(letters.slice(0, middle).join("") + "\u2026").width <= room) low = middle;
+    else high = middle - 1;
+  }
+  return letters.slice(0, low).join("") + "\u2026";
+}
+
 /* A name with its end, which tells more than its beginning; the cut is visible. */
 export function ending(name: unknown, most: number): string {
   const words = show(name, 2000);

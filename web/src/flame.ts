@@ -329,7 +329,7 @@ export class Chart {
     for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
       const x = this.x(time);
       to.rect(x, 0, 1, AXIS - 2, colour("line"), 1);
-      to.text(duration(Math.round(time * 1000) / 1000), x + 4, AXIS / 2 - 1, colour("soft"), 100);
+      to.text(duration(Math.round(time * 1000) / 1000, step), x + 4, AXIS / 2 - 1, colour("soft"), 100);
     }
     to.rect(0, AXIS - 2, this.width, 1, colour("line"), 1);
   }
@@ -382,6 +382,8 @@ export class Chart {
     const { canvas, scroll } = this;
     let drag: { x: number; y: number; from: number; to: number; top: number; moved: boolean } | null = null;
     scroll.addEventListener("scroll", () => this.redraw(), { passive: true });
+    // What is printed is what stands there when the event is over: the next frame is too late.
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => this.width > 0 && this.draw());
     scroll.addEventListener("wheel", (event) => {
       if (event.ctrlKey || event.metaKey) {
         const box = canvas.getBoundingClientRect();

@@ -227,6 +227,7 @@ function headline(doc: Doc): void {
     byId("cg-bounded").hidden = false;
   }
   byId("cg-title").replaceChildren(name === "" ? "Candle Graph" : text(name, 120));
+  if (name !== "") document.title = `${show(name, 80)} \u00b7 Candle Graph`;
   byId("cg-headline").textContent = parts.join(" \u00b7 ");
 }
 

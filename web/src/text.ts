@@ -39,12 +39,14 @@ export function ms(value: Maybe<Num>): string {
   return amount > 0 && amount < 0.1 ? `${(amount * 1e3).toFixed(2)} \u00b5s` : `${amount.toFixed(2)} ms`;
 }
 
-/* Nanoseconds in the unit that suits, as axes and labels show them. */
-export function duration(ns: number): string {
+/* Nanoseconds in the unit that suits, as axes and labels show them; fine enough to tell marks `step` apart. */
+export function duration(ns: number, step?: number): string {
   if (Number.isNaN(ns)) return DASH;
   const size = Math.abs(ns);
   const [unit, scale] = size >= 1e9 ? ["s", 1e9] : size >= 1e6 ? ["ms", 1e6] : size >= 1e3 ? ["\u00b5s", 1e3] : ["ns", 1];
-  return `${+(ns / (scale as number)).toPrecision(4)} ${unit}`;
+  const amount = ns / (scale as number);
+  const digits = step === undefined ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step / (scale as number)) - 1e-9)));
+  return `${step === undefined ? +amount.toPrecision(4) : +amount.toFixed(digits)} ${unit}`;
 }
 
 export function bytes(value: Maybe<Num>): string {

@@ -36,6 +36,13 @@ export function startTheme(): void {
   set(chosen === "dark" || chosen === "light" ? chosen : system.matches ? "dark" : "light");
   system.addEventListener("change", () => stored() === null && set(system.matches ? "dark" : "light"));
   byId("cg-theme").addEventListener("click", toggleTheme);
+  // Paper is white; pictures are drawn for it, before views that listen as well lay out what is printed.
+  let before = "light";
+  addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme ?? "light";
+    set("light");
+  });
+  addEventListener("afterprint", () => set(before));
 }
 
 export function onTheme(listener: () => void): void {

@@ -3,6 +3,7 @@
  * node at the rim opens on demand, and never so much at once that the page would stand still.
  */
 import { type Table, type Whole, whole } from "../data";
+import { fitting } from "../chart";
 import { button, empty, h, svg, SVG } from "../dom";
 import type { LayoutAnswer } from "../graph/layout";
 import { place } from "../graph/place";
@@ -177,8 +178,8 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     svg("title", {}, `${kind} ${show(name, 200)}, ${figureOf(node)}${hidden > 0 ? `, ${hidden} more around it` : ""}`),
     svg("rect", { class: "body", width: WIDTH, height: HEIGHT, rx: kind === "tensor" ? 16 : 3 }),
     svg("rect", { class: "heat", width: Number.isNaN(part) ? 0 : Math.max(1, Math.min(1, part) * WIDTH), height: 4, y: HEIGHT - 4 }),
-    svg("text", { class: "name", x: 8, y: 14, "aria-hidden": "true" }, short.length > 24 ? short.slice(0, 23) + "\u2026" : short),
-    svg("text", { class: "figure", x: 8, y: 27, "aria-hidden": "true" }, `${kind} \u00b7 ${figureOf(node)}`.slice(0, 34)));
+    svg("text", { class: "name", x: 8, y: 14, "aria-hidden": "true" }, fitting(short, WIDTH - (hidden > 0 ? 46 : 16), "600 12px system-ui, sans-serif")),
+    svg("text", { class: "figure", x: 8, y: 27, "aria-hidden": "true" }, fitting(`${kind} \u00b7 ${figureOf(node)}`, WIDTH - 16, "10.5px system-ui, sans-serif")));
     if (hidden > 0)
       element.append(svg("g", { class: "more", "aria-hidden": "true", on: { click: (event: MouseEvent) => { event.stopPropagation(); widen(node); } } },
         svg("rect", { x: WIDTH - 34, y: 2, width: 32, height: 15, rx: 7 }), svg("text", { x: WIDTH - 18, y: 13, "text-anchor": "middle" }, hidden > 999 ? "+\u2026" : `+${hidden}`)));
@@ -261,6 +262,9 @@ function mountRun(root: HTMLElement, run: Run, nodes: Nodes, table: Table, conte
     move();
   }
 
+  addEventListener("beforeprint", () => {
+    if (picture.clientWidth > 0) fit(true);
+  });
   picture.addEventListener("wheel", (event) => {
     const box = picture.getBoundingClientRect();
     zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.006), event.clientX - box.left, event.clientY - box.top);

@@ -412,7 +412,7 @@ const view: View = {
       shown: () => front(true),
       hidden: () => front(false),
       keys: [["W S", "larger and smaller, on the data flow"], ["A D", "left and right, on the data flow"], ["F", "fit the data flow"]],
-      picture: () => pictureText(flow.picture()),
+      ...(flow.list.length > 0 ? { picture: () => pictureText(flow.picture()) } : {}),
       search(query): Found {
         const word = query.toLowerCase();
         const found: Found = { total: 0, hits: [] };
