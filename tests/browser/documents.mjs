@@ -57,6 +57,14 @@ async function compare(t) {
     }
     await page.close();
   }
+  const [, crowded] = made(t, "crowded.json", "compare", "--baseline", ...cohort("base", [1, 2, 3, 4, 5]), "--candidate", ...cohort("fast", [1, 2, 3, 4, 5]));
+  crowded.baseline.samples_ns = Array.from({ length: 5001 }, (_, i) => crowded.baseline.samples_ns[i % 5] + i);
+  crowded.inputs.baseline = crowded.baseline.samples_ns.map((_, i) => ({ run_id: `run-${i}`, manifest_sha256: "0".repeat(64) }));
+  const thick = await t.open(t.make("view", t.write("thick.json", JSON.stringify(crowded))));
+  const said = (await textOf(thick, "#view-compare")).replace(/\u202f/g, "");
+  t.need(/Dots: baseline shown 1667 of 5001, candidate all 5;/.test(said), "the cap of the dots is not said");
+  t.need(await thick.$$eval("#view-compare .chart-box .chart > circle", (all) => all.length) === 1667, "other dots than are said");
+  await thick.close();
   const [baseline] = cohort("base", [1]);
   const [candidate] = cohort("fast", [1]);
   const page = await t.open(t.make("view", candidate, "--against", baseline), { hash: "#compare" });
@@ -101,6 +109,23 @@ async function series(t) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#cg-png")]);
   t.need(download.suggestedFilename().endsWith(".png"), "no PNG");
   await page.close();
+
+  // Of more labels than lines: which ones, how many, and others on demand; a guide for the eye, not a claim.
+  const many = structuredClone(said);
+  const rows = said.tensor_stats[labels[0]];
+  for (let i = 0; i < 120; i++) many.tensor_stats[`more/label-${String(i).padStart(3, "0")}`] = rows.map((row, at) => ({ ...row, rms: row.rms * (1 + i * at) }));
+  const total = Object.keys(many.tensor_stats).length;
+  const wide = await t.open(t.make("view", t.write("many.json", JSON.stringify(many))), { hash: "#series?quantity=rms" });
+  t.need((await textOf(wide, "#view-series")).includes(`Lines: shown 8 of ${total}, those that moved most`), "the cap of the lines is not said");
+  t.need(await wide.$$eval("#view-series ul.legend li", (all) => all.length) === 8, "more lines than are said");
+  t.need((await search(wide, "more/label")).length === 50 && (await textOf(wide, "#cg-search")).includes("shown 50 of"), "the cap of the hits is not said");
+  t.need((await search(wide, "label-007")).length > 0, "the search finds no label behind the cap");
+  await wide.keyboard.press("ArrowDown");
+  await wide.keyboard.press("Enter");
+  await settle(wide);
+  t.need((await textOf(wide, "#view-series ul.legend")).includes("more/label-007") && (await textOf(wide, "#view-series")).includes(`Lines: shown 1 of ${total}, those that were chosen`), "a hit is not drawn");
+  t.need((await wide.$$eval("#view-series canvas", (all) => all.length)) === 1, "one line is no picture");
+  await wide.close();
 
   const plan = await t.open(t.make("view", path.join(fixtures, "campaign", "mixed.json")));
   const words = await textOf(plan, "#view-series");

@@ -9,7 +9,7 @@ import { axes, dot, label as words, legend, line, linear, onWidth, picture, pict
 import { empty, h, pairs, size, status, svg, text, time } from "../dom";
 import { type Run, runOf } from "../run";
 import { table } from "../table";
-import { bytes, count, duration, known, ms, show } from "../text";
+import { bytes, count, duration, known, ms, show, shown } from "../text";
 import type { Context, Found, Mounted, View } from "../view";
 import { figures } from "./tensors";
 
@@ -120,7 +120,10 @@ function drawSamples(root: HTMLElement, data: Json): () => SVGElement | null {
   if (interval) keys.push({ sign: line(1, 8, 15, 8, "var(--mark)", { "stroke-width": 3 }), words: "95 % interval of the difference" });
   const longest = Math.max(samples[0].length, samples[1].length);
   root.append(h("h2", {}, "Samples"), box, legend(keys));
-  if (longest > DOTS) root.append(h("p", { class: "soft" }, `Dots: every ${Math.ceil(longest / DOTS)}th of ${count(longest)}; the table has all.`));
+  if (longest > DOTS) {
+    const drawnOf = (values: number[]): number => Math.ceil(values.length / Math.max(1, Math.ceil(values.length / DOTS)));
+    root.append(h("p", { class: "soft" }, `Dots: ${SIDES.map((side, at) => `${side} ${shown(drawnOf(samples[at]), samples[at].length)}`).join(", ")}; the table has all.`));
+  }
   return () => drawn;
 }
 
