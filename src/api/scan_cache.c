@@ -11,7 +11,7 @@
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 3 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 4 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
@@ -347,15 +347,17 @@ static bool take_entry(pack_reader *in, entry *ret)
            pack_take_number(in, &ret->stamp.changed_ns);
 }
 
-static bool take_file(pack_reader *in, rescan_file *ret, kept_place *place)
+static bool take_file(pack_reader *in, size_t file_count, rescan_file *ret, kept_place *place)
 {
-    uint64_t is_always;
+    uint64_t above, is_always;
 
     if (!pack_take_text(in, &ret->path) || !pack_take_text(in, &ret->shown) ||
+        !pack_take_number(in, &above) || (above >= file_count && above != RESCAN_NO_FILE) ||
         !pack_take_number(in, &is_always) || !pack_take_number(in, &place->start) ||
         !pack_take_number(in, &place->text_bytes) || !pack_take_number(in, &place->tree_bytes) ||
         !take_sum(in, place->sum) || ret->path.ptr == NULL || ret->shown.ptr == NULL)
         return false;
+    ret->above = (uint32_t)above;
     ret->is_always = is_always == 1;
     ret->bytes = place->text_bytes;
     return true;
@@ -373,7 +375,7 @@ static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places
     places = arena_take(in->mem, (ret->file_count + 1) * sizeof *places);
     in->is_short = ret->files == NULL || places == NULL;
     for (size_t i = 0; !in->is_short && i < ret->file_count; i++) {
-        if (!take_file(in, &ret->files[i], &places[i]))
+        if (!take_file(in, ret->file_count, &ret->files[i], &places[i]))
             return false;
     }
     *ret_places = places;
@@ -605,6 +607,7 @@ static void put_base(pack_writer *out, const rescan_base *base, const kept_place
     for (size_t i = 0; i < base->file_count; i++) {
         pack_text(out, base->files[i].path);
         pack_text(out, base->files[i].shown);
+        pack_number(out, base->files[i].above);
         pack_number(out, base->files[i].is_always);
         pack_number(out, places[i].start);
         pack_number(out, places[i].text_bytes);

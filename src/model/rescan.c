@@ -58,6 +58,19 @@ static cg_code mark_always(program *code_of, const uint32_t *places, rescan_base
     return CG_OK;
 }
 
+/* A file is reached through the modules it stands in, whether anything names them or not. */
+static void keep_above(const program *code_of, const uint32_t *places, rescan_base *base)
+{
+    for (module_ref i = 1; i < code_of->modules.count; i++) {
+        const program_module *module = &code_of->modules.at[i];
+        file_ref around = code_of->modules.at[module->parent].file;
+
+        if (module->file && around && around != module->file &&
+            places[module->file] != UINT32_MAX && places[around] != UINT32_MAX)
+            base->files[places[module->file]].above = places[around];
+    }
+}
+
 static bool keep_links(const program *code_of, const uint32_t *places, arena *mem,
                        rescan_base *base)
 {
@@ -98,12 +111,14 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
             continue;
         places[i] = (uint32_t)ret->file_count;
         ret->files[ret->file_count++] = (rescan_file){.path = file->full_path,
+                                                      .above = RESCAN_NO_FILE,
                                                       .shown = file->source.path,
                                                       .bytes = file->source.text.len,
                                                       .tree = &file->tree,
                                                       .text = file->source.text};
     }
     CG_TRY(mark_always(code_of, places, ret, reterr));
+    keep_above(code_of, places, ret);
     if (!keep_links(code_of, places, mem, ret))
         return err_nomem(reterr);
     ret->inputs = code_of->inputs.at;
@@ -155,6 +170,24 @@ static void spread(const rescan_base *base, bool *marks, bool is_backward)
     }
 }
 
+/* What declares the modules of marked files; false: nothing more. */
+static bool rise(const rescan_base *base, bool *marks)
+{
+    bool is_more = false;
+
+    for (size_t i = 0; i < base->file_count; i++) {
+        for (uint32_t at = (uint32_t)i; marks[at];) {
+            uint32_t above = base->files[at].above;
+
+            if (above == RESCAN_NO_FILE || marks[above])
+                break;
+            marks[above] = is_more = true;
+            at = above;
+        }
+    }
+    return is_more;
+}
+
 static cg_code find_part(rescanner *self, bool *ret_is_known)
 {
     const rescan_base *base = self->base;
@@ -185,7 +218,9 @@ static cg_code find_part(rescanner *self, bool *ret_is_known)
     spread(base, self->is_part, true);
     for (size_t i = 0; i < base->file_count; i++)
         self->is_part[i] = self->is_part[i] || base->files[i].is_always;
-    spread(base, self->is_part, false);
+    do
+        spread(base, self->is_part, false);
+    while (rise(base, self->is_part));
     return CG_OK;
 }
 
@@ -783,7 +818,7 @@ static cg_code exchange_all(rescanner *self, bool *ret_is_done)
 
 static cg_code run(rescanner *self, bool *ret_is_done)
 {
-    bool is_good;
+    bool is_good = false;
 
     CG_TRY(find_part(self, &is_good));
     if (!is_good)

@@ -20,6 +20,8 @@
 
 #include "model/scan.h"
 
+#define RESCAN_NO_FILE UINT32_MAX
+
 /* A file of the scanned crates. */
 typedef struct rescan_file {
     cg_str path;     /* absolute */
@@ -27,6 +29,7 @@ typedef struct rescan_file {
     uint64_t bytes;  /* of its text */
     const ast *tree; /* when it is kept, only */
     cg_str text;     /* when it is kept, only */
+    uint32_t above;  /* the file that declares its module; RESCAN_NO_FILE: none */
     bool is_always;  /* what it declares is found without being named: it belongs to every part */
 } rescan_file;
 

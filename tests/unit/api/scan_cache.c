@@ -197,6 +197,32 @@ static void a_body_may_use_what_it_did_not(void **state)
     (void)is_followed();
 }
 
+/* Nothing names the module above, and yet the file is reached only through it. */
+static void a_file_below_a_module_that_nobody_names_is_followed(void **state)
+{
+    static const char *const bodies[] = {"", "let _more = vb.get(2, \"more\")?;"};
+
+    (void)state;
+    tree_write(&files, "c/src/layer0.rs", "pub mod inner;\n");
+    for (size_t i = 0; i < 2; i++) {
+        char text[600];
+
+        (void)snprintf(text, sizeof text,
+                       "use candle_core::{Result, Tensor};\n"
+                       "use candle_nn::VarBuilder;\n"
+                       "pub struct Inner { weight: Tensor }\n"
+                       "impl Inner {\n"
+                       "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+                       "        %s\n"
+                       "        Ok(Self { weight: vb.get(3, \"weight\")? })\n"
+                       "    }\n"
+                       "}\n",
+                       bodies[i]);
+        tree_write(&files, "c/src/layer0/inner.rs", text);
+        assert_int_equal(is_followed(), i == 1);
+    }
+}
+
 /* How many files of the cache have such a name; each is for the user alone. */
 static size_t find_kept(const char *ending, char ret[1200])
 {
@@ -271,6 +297,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(more_than_bodies_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_below_a_module_that_nobody_names_is_followed, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(only_the_user_may_read_what_is_kept, begin, end),
         cmocka_unit_test_setup_teardown(other_sources_than_were_kept_mean_a_whole_scan, begin, end),
     };
