@@ -73,7 +73,7 @@ static bool tell_number(const writer *self, const hazard *of, cg_str *ret)
         return arena_format(self->mem, ret, "`%.*s` by %.*s%.*s; %s", STR_ALL(name),
                             ERR_STR(of->detail), STR_ALL(body), impact_text(of->impact));
     return arena_format(self->mem, ret,
-                        "`%.*s` needs %s, its operand `%.*s` is %s and no guard is on the "
+                        "`%.*s` needs %s, its operand `%.*s` %s and no guard is on the "
                         "way%.*s; %s",
                         STR_ALL(name), needed(of), ERR_STR(operand->label), of->domain,
                         STR_ALL(body), impact_text(of->impact));
@@ -84,10 +84,11 @@ static bool tell_product(const writer *self, const hazard *of, cg_str *ret)
     cg_str body;
 
     return citation(self, of, &body) &&
-           arena_format(self->mem, ret,
-                        "a factor that can be 0 (%s) meets a logarithm that can be infinite: the "
-                        "product can be NaN%.*s; %s",
-                        of->domain, STR_ALL(body), impact_text(of->impact));
+           arena_format(
+               self->mem, ret,
+               "a factor that can be 0 (it %s) meets a logarithm that can be infinite: the "
+               "product can be NaN%.*s; %s",
+               of->domain, STR_ALL(body), impact_text(of->impact));
 }
 
 static bool tell_dtype(const writer *self, const hazard *of, cg_str *ret)

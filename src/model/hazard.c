@@ -428,7 +428,7 @@ static cg_code meet_number(meeting *self, const flow_requirement *row)
         .severity = impact_severity(&self->impact, impact),
         .confidence = MODEL_CONFIDENCE_PROVEN,
         .impact = (uint8_t)impact,
-        .domain = interval_label(domain),
+        .domain = interval_phrase(domain),
         .detail = row->text,
     };
     flow_requirement about = *row;
@@ -449,7 +449,7 @@ static cg_code meet_product(meeting *self, const flow_requirement *row)
         .severity = impact_severity(&self->impact, impact),
         .confidence = MODEL_CONFIDENCE_PROVEN,
         .impact = (uint8_t)impact,
-        .domain = interval_label(node_at(self, row->operand)->facts.domain),
+        .domain = interval_phrase(node_at(self, row->operand)->facts.domain),
     };
 
     if (row->result != CHECK_FAILS)

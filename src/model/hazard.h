@@ -41,7 +41,7 @@ typedef struct hazard {
     model_place place;
     cg_str operation;   /* canonical path of what fails */
     cg_str call;        /* of the library's function whose body it is in; absent: the call itself */
-    const char *domain; /* words of what the operand can be; NULL: not about numbers */
+    const char *domain; /* what the operand can be, as a phrase; NULL: not about numbers */
     cg_str detail;      /* more for people; absent: none */
     hazard_operand operands[2];
     cg_str producer; /* what made the layout: canonical path, absent when not known */

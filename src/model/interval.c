@@ -450,3 +450,16 @@ const char *interval_label(interval of)
         return SIGMOID_LABEL;
     return of.lo >= 0 ? "non_negative" : "real";
 }
+
+const char *interval_phrase(interval of)
+{
+    if (!of.is_known)
+        return "can be a number nobody knows";
+    if (of.lo > 0 || (of.lo == 0 && of.lo_open))
+        return "is above 0";
+    if (of.lo == 0 && of.hi == 1)
+        return "can reach exactly 0 or 1 after rounding";
+    if (of.lo == 0)
+        return "can be 0, but not below";
+    return of.hi < 0 || (of.hi == 0 && of.hi_open) ? "is below 0" : "can be 0 or below";
+}

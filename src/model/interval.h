@@ -98,5 +98,7 @@ enum check interval_check(interval of, enum interval_need need);
  * `saturating_unit(f32_upper=16.6355,f32_lower=-88.7228)`: the words of model/1.
  */
 const char *interval_label(interval of);
+/* The same for people, after the name of a value: `can be 0, but not below`. */
+const char *interval_phrase(interval of);
 
 #endif

@@ -300,7 +300,7 @@ static void test_merged(void **state)
     assert_int_equal(finding->confidence, MODEL_CONFIDENCE_PROVEN);
     assert_text(finding->operation, "candle_core::Tensor::log");
     assert_contains(finding->message, "impact: the loss");
-    assert_contains(finding->message, "saturating_unit");
+    assert_contains(finding->message, "can reach exactly 0 or 1 after rounding");
     assert_int_equal(finding->related.count, 3);
     scan_close();
 }

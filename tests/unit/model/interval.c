@@ -97,6 +97,18 @@ static void labels_are_the_documents_words(void **state)
                         "saturating_unit(f32_upper=16.6355,f32_lower=-88.7228)");
 }
 
+static void phrases_are_plain(void **state)
+{
+    (void)state;
+    assert_string_equal(interval_phrase(interval_unknown()), "can be a number nobody knows");
+    assert_string_equal(interval_phrase(interval_all()), "can be 0 or below");
+    assert_string_equal(interval_phrase(interval_between(0, 4)), "can be 0, but not below");
+    assert_string_equal(interval_phrase(interval_between(1, 4)), "is above 0");
+    assert_string_equal(interval_phrase(interval_between(-4, -1)), "is below 0");
+    assert_string_equal(interval_phrase(interval_between(0, 1)),
+                        "can reach exactly 0 or 1 after rounding");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +117,7 @@ int main(void)
         cmocka_unit_test(promises_are_kept_broken_or_open),
         cmocka_unit_test(loops_widen),
         cmocka_unit_test(labels_are_the_documents_words),
+        cmocka_unit_test(phrases_are_plain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
