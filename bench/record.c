@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "candlegraph/record.h"
 #include "record/clock.h"
+#include "row.h"
 
 #define ROUNDS_MOST  31
 #define SLICES       40
@@ -55,18 +57,9 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-static void promise(const char *name, double value, const char *unit, double budget, bool is_least)
+static void promise(const char *name, double value, const char *unit, double budget)
 {
-    bool is_kept = is_least ? value >= budget : value <= budget;
-
-    printf("%-34s %8.2f %-10s %s%.2f %s\n", name, value, unit, is_least ? ">=" : "<=", budget,
-           is_kept ? "ok" : "BROKEN");
-    failed |= !is_kept;
-}
-
-static void fact(const char *name, double value, const char *unit)
-{
-    printf("%-34s %8.2f %-10s - -\n", name, value, unit);
+    failed |= !row_most(name, value, unit, budget);
 }
 
 /* --- the loops --- */
@@ -184,7 +177,7 @@ static void *work(void *argument)
 }
 
 typedef struct figures {
-    double thread_ratio, process_ratio, event_ns, process_ns, finish_rate, kept_bytes;
+    double thread_ratio, process_ratio, event_ns, process_ns, finish_rate, finish_bytes;
 } figures;
 
 /* One session, `threads` threads, all flushed. */
@@ -235,7 +228,11 @@ static figures run_once(enum kind kind, unsigned threads, unsigned reads)
         fprintf(stderr, "finish: %s\n", err.text);
         exit(1);
     }
-    ret.finish_rate = (double)result.records / (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e3;
+    double spent = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
+    struct stat written = {0};
+    (void)stat(path, &written);
+    ret.finish_rate = (double)result.records / spent * 1e3;
+    ret.finish_bytes = (double)written.st_size / spent;
     unlink(path);
     pthread_barrier_destroy(&begin);
     return ret;
@@ -247,7 +244,7 @@ typedef struct row {
     unsigned threads;
     double thread_budget, process_budget; /* reads; 0: none */
     double thread[ROUNDS_MOST], process[ROUNDS_MOST];
-    double event[ROUNDS_MOST], whole[ROUNDS_MOST], finish[ROUNDS_MOST];
+    double event[ROUNDS_MOST], whole[ROUNDS_MOST], finish[ROUNDS_MOST], bytes[ROUNDS_MOST];
 } row;
 
 static void measure(row *self, unsigned round)
@@ -259,6 +256,7 @@ static void measure(row *self, unsigned round)
     self->event[round] = once.event_ns;
     self->whole[round] = once.process_ns;
     self->finish[round] = once.finish_rate;
+    self->bytes[round] = once.finish_bytes;
 }
 
 /* Nanoseconds of an event. */
@@ -271,17 +269,19 @@ static double tell(row *self)
 
     if (self->thread_budget > 0) {
         snprintf(name, sizeof name, "%s%s.thread", kind, plural);
-        promise(name, median(self->thread, round_count), "reads", self->thread_budget, false);
+        promise(name, median(self->thread, round_count), "reads", self->thread_budget);
         snprintf(name, sizeof name, "%s%s.process", kind, plural);
-        promise(name, median(self->process, round_count), "reads", self->process_budget, false);
+        promise(name, median(self->process, round_count), "reads", self->process_budget);
     }
     snprintf(name, sizeof name, "%s%s.thread_ns", kind, plural);
-    fact(name, ns, "ns");
+    row_stated(name, ns, "ns");
     snprintf(name, sizeof name, "%s%s.process_ns", kind, plural);
-    fact(name, median(self->whole, round_count), "ns");
+    row_stated(name, median(self->whole, round_count), "ns");
     if (self->threads == 1 && self->kind != TEXT_IDS) {
         snprintf(name, sizeof name, "%s.finish", kind);
-        promise(name, median(self->finish, round_count), "Mevents/s", 5, true);
+        failed |= !row_least(name, median(self->finish, round_count), "Mevents/s", 5);
+        snprintf(name, sizeof name, "%s.finish_bytes", kind);
+        row_stated(name, median(self->bytes, round_count), "GB/s");
     }
     return ns;
 }
@@ -415,9 +415,9 @@ int main(int argc, char **argv)
     }
     snprintf(path, sizeof path, "%s/bench-record-%ld.jsonl", folder != NULL ? folder : "/tmp",
              (long)getpid());
-    promise("gate.selector", measure_gate(gate_selector), "ns", 1, false);
-    promise("gate.no_session", measure_gate(gate_no_session), "ns", 1, false);
-    fact("counter.read", read_cost(), "ns");
+    promise("gate.selector", measure_gate(gate_selector), "ns", 1);
+    promise("gate.no_session", measure_gate(gate_no_session), "ns", 1);
+    row_stated("counter.read", read_cost(), "ns");
     /* Round by round through all rows: a spell of another program's work spoils a round or two of
      * each, not all rounds of one. */
     for (unsigned round = 0; round < round_count; round++) {
@@ -431,6 +431,6 @@ int main(int argc, char **argv)
     }
     double told = calibrated_span_ns();
     promise("calibration.off_by", (told > span ? told - span : span - told) / span * 100, "percent",
-            30, false);
+            30);
     return failed;
 }

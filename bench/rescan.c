@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "candlegraph/scan.h"
+#include "row.h"
 
 #define ROUNDS_MOST 31
 #define FILES_MOST  1000
@@ -92,15 +93,12 @@ static double median(double *values, int count)
 
 static void tell(const char *name, double value, bool is_from_cache, double budget)
 {
-    bool is_good = is_from_cache && (budget <= 0 || value <= budget);
-    const char *verdict = is_good ? "ok" : is_from_cache ? "TOO SLOW" : "SCANNED AGAIN";
-
-    failed |= !is_good;
+    if (!is_from_cache)
+        printf("# %s: scanned again, the cache was of no use\n", name);
     if (budget > 0)
-        printf("%-44s %8.1f ms <= %.0f %s\n", name, value, budget, verdict);
+        failed |= !row_judged(name, value, "ms", "<=", budget, is_from_cache && value <= budget);
     else
-        printf("%-44s %8.1f ms - %s\n", name, value, verdict);
-    fflush(stdout);
+        row_stated(name, value, "ms");
 }
 
 /* --- edits --- */
@@ -204,8 +202,8 @@ static void tell_file(const char *path, const char *which, bool is_structure, in
     if (!edit_begin(&file, place))
         stop(place);
     value = after_edits(&file, path, is_structure, rounds, &is_from_cache);
-    (void)snprintf(name, sizeof name, "edit of %s, %s", which,
-                   is_structure ? "structure" : "everything");
+    (void)snprintf(name, sizeof name, "rescan.%s.edit.%s", is_structure ? "structure" : "whole",
+                   which);
     tell(name, value, is_from_cache, is_structure ? BUDGET : 0);
     edit_end(&file);
 }
@@ -229,7 +227,7 @@ static int note_file(const char *path, const struct stat *about, int kind, struc
 static void tell_every_file(const char *path, int rounds)
 {
     static double values[FILES_MOST];
-    char name[300], source[200];
+    char source[200];
     size_t worst = 0, over = 0;
     double most = 0;
     int count = 0;
@@ -261,29 +259,30 @@ static void tell_every_file(const char *path, int rounds)
     }
     if (count == 0)
         return;
-    (void)snprintf(name, sizeof name, "the worst of %d files, %s", count,
-                   found[worst] + strlen(source) + 1);
-    tell("edit of any file, median, structure", median(values, count), is_from_cache, BUDGET);
-    tell(name, most, is_from_cache, BUDGET);
-    if (over > 0)
-        printf("# %zu files are over the budget\n", over);
+    printf("# %d files were edited, %zu are over the budget; the worst is %s\n", count, over,
+           found[worst] + strlen(source) + 1);
+    tell("rescan.structure.edit.median", median(values, count), true, BUDGET);
+    tell("rescan.structure.edit.worst", most, is_from_cache, BUDGET);
 }
 
 int main(int argc, char **argv)
 {
     static const char *const models[] = {"models/llama.rs", "models/bert.rs", "models/t5.rs"};
     const char *crate = argc > 1 ? argv[1] : getenv("CG_BENCH_CRATE");
+    const char *folder = getenv("TMPDIR");
     int rounds = argc > 2 ? atoi(argv[2]) : 7;
     char path[100], name[100];
     bool is_from_cache;
 
     if (crate == NULL || *crate == '\0') {
-        printf("rescan - - - skipped: no crate is given\n");
+        printf("# skipped: no crate is given\n");
         return 0;
     }
     if (rounds < 1 || rounds > ROUNDS_MOST)
         stop("rounds: 1 to 31");
-    (void)snprintf(root, sizeof root, "/tmp/cg-rescan-XXXXXX");
+    if (snprintf(root, sizeof root, "%s/cg-rescan-XXXXXX", folder != NULL ? folder : "/tmp") >=
+        (int)sizeof root)
+        stop("TMPDIR is too long");
     if (mkdtemp(root) == NULL)
         stop("no directory");
     (void)snprintf(path, sizeof path, "%s/crate", root);
@@ -295,11 +294,11 @@ int main(int argc, char **argv)
         tell_file(path, argv[3], true, rounds);
     }
     for (int structure = 1; structure >= 0 && argc <= 3; structure--) {
-        const char *level = structure ? "structure" : "everything";
+        const char *level = structure ? "structure" : "whole";
 
-        printf("cold, %-38s %8.1f ms - -\n", level,
-               scan_once(path, true, structure, &is_from_cache));
-        (void)snprintf(name, sizeof name, "unchanged, %s", level);
+        (void)snprintf(name, sizeof name, "rescan.%s.cold", level);
+        row_stated(name, scan_once(path, true, structure, &is_from_cache), "ms");
+        (void)snprintf(name, sizeof name, "rescan.%s.unchanged", level);
         tell_unchanged(name, path, structure, rounds);
         for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
             tell_file(path, models[i], structure, rounds);

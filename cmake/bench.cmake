@@ -1,8 +1,7 @@
-# bench/NAME.c becomes bench_NAME; target `bench` runs them one after another. Never part of ctest.
+# bench/NAME.c becomes bench_NAME; target `bench` is bench/table. Never part of ctest.
 
 if(CG_BENCH)
   file(GLOB benches CONFIGURE_DEPENDS bench/*.c)
-  set(commands)
   foreach(source ${benches})
     cmake_path(GET source STEM name)
     add_executable(bench_${name} ${source})
@@ -12,9 +11,7 @@ if(CG_BENCH)
       $<TARGET_NAME_IF_EXISTS:candlegraph_record> candlegraph cg_internal_headers)
     set_target_properties(bench_${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
-    list(APPEND commands COMMAND bench_${name})
   endforeach()
-  if(commands)
-    add_custom_target(bench ${commands} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" USES_TERMINAL)
-  endif()
+  add_custom_target(bench COMMAND "${CMAKE_SOURCE_DIR}/bench/table" --build "${CMAKE_BINARY_DIR}"
+    WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" USES_TERMINAL)
 endif()

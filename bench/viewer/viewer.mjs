@@ -35,7 +35,8 @@ function line(name, value, unit, budget) {
   const isKept = budget === null || value <= budget;
   broken ||= !isKept;
   const verdict = budget === null ? "stated" : isKept ? "ok" : "BROKEN";
-  console.log(`${name} ${Number(value.toFixed(3))} ${unit} ${budget ?? "-"} ${verdict}`);
+  const limit = budget === null ? "-" : `<=${budget}`;
+  console.log(`${name} ${Number(value.toFixed(3))} ${unit} ${limit} ${verdict}`);
 }
 
 /* Nested calls with names of modules and times like those of a real loop; the same every time. */
@@ -160,20 +161,20 @@ try {
     const begin = process.hrtime.bigint();
     execFileSync(cli, ["view", file, "--output", html]);
     const seconds = Number(process.hrtime.bigint() - begin) / 1e9;
-    const label = `viewer_${count}_spans`;
-    line(`${label}_write`, seconds, "s", null);
-    line(`${label}_file`, statSync(html).size / statSync(file).size, "of_trace",
+    const label = `viewer.${count}`;
+    line(`${label}.write`, seconds, "s", null);
+    line(`${label}.file`, statSync(html).size / statSync(file).size, "of_trace",
       isFirst ? 0.3 : null);
     const [page, cpu, found] = await look(browser, html);
-    line(`${label}_first_frame`, (found.drawn - found.load) / 1000, "s", isFirst ? 0.5 : null);
-    line(`${label}_first_frame_after_last_byte`, (found.drawn - found.bytes) / 1000, "s", null);
-    line(`${label}_first_frame_main_thread`, cpu, "s_cpu", isFirst ? 0.5 : null);
-    line(`${label}_heap`, found.heap / 1048576, "MiB", null);
+    line(`${label}.first_frame`, (found.drawn - found.load) / 1000, "s", isFirst ? 0.5 : null);
+    line(`${label}.first_frame_after_last_byte`, (found.drawn - found.bytes) / 1000, "s", null);
+    line(`${label}.first_frame_main_thread`, cpu, "s_cpu", isFirst ? 0.5 : null);
+    line(`${label}.heap`, found.heap / 1048576, "MiB", null);
     for (const [words, zoomed] of [["whole", 0], ["zoomed", 8]]) {
       const frames = await panning(page, zoomed);
-      line(`${label}_pan_${words}_median`, frames.median, "ms", isFirst ? 16 : null);
-      line(`${label}_pan_${words}_p95`, frames.p95, "ms", isFirst ? 16 : null);
-      line(`${label}_pan_${words}_frame_distance`, frames.gap, "ms", null);
+      line(`${label}.pan_${words}_median`, frames.median, "ms", isFirst ? 16 : null);
+      line(`${label}.pan_${words}_p95`, frames.p95, "ms", isFirst ? 16 : null);
+      line(`${label}.pan_${words}_frame_distance`, frames.gap, "ms", null);
     }
     await page.close();
   }

@@ -66,14 +66,13 @@ fn main() -> Result<()> {
     let [ours, theirs] = added.map(median);
     let records = 6 + 4 * 5 * 2 + 2 * 2 + 14; // spans, operations with memory, ends of storages
     let bare = median(bare);
-    println!("update-bare {:.1} us", bare / 1e3);
-    println!("added-ours {:.2} us ({:.2} %, {records} records)", ours / 1e3, ours / bare * 100.0);
-    println!("added-theirs {:.2} us ({:.2} %)", theirs / 1e3, theirs / bare * 100.0);
+    // As every bench prints: `name value unit budget verdict`.
+    println!("# {records} records an update");
+    println!("twins.update_bare {:.2} us - stated", bare / 1e3);
+    println!("twins.added_ours {:.3} us - stated", ours / 1e3);
+    println!("twins.added_theirs {:.3} us - stated", theirs / 1e3);
     let is_kept = ours * 10.0 <= theirs;
-    println!(
-        "added-time-ratio {:.3} of-theirs 0.100 {}",
-        ours / theirs,
-        if is_kept { "ok" } else { "BROKEN" }
-    );
+    let verdict = if is_kept { "ok" } else { "BROKEN" };
+    println!("twins.added_ratio {:.3} x <=0.1 {verdict}", ours / theirs);
     std::process::exit(i32::from(!is_kept));
 }
