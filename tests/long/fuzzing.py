@@ -1,0 +1,83 @@
+"""fuzzing - every target of fuzz/ with libFuzzer, until each has had its number of runs."""
+import glob
+import os
+import re
+import subprocess
+import time
+
+from campaign import Campaign, Stopped
+
+ASKED = 2_000_000
+SLICE = 60  # seconds of a fuzzer's life
+TURN = 300  # seconds after which other targets have their turn
+
+
+class Fuzz(Campaign):
+    name = "fuzz"
+    promises = "P1"
+    about = "every fuzz target under AddressSanitizer and UBSan, with dictionaries and corpora"
+    word = "runs of each target"
+    asked = asked_of_unit = ASKED
+    accumulates = True
+    programs = {"fuzz": tuple(sorted(
+        "fuzz_" + os.path.splitext(os.path.basename(path))[0]
+        for path in glob.glob(os.path.join(os.path.dirname(__file__), "../../fuzz/*.c"))
+        if not path.endswith("replay.c")))}
+
+    def units(self, place):
+        return [target[len("fuzz_"):] for target in self.programs["fuzz"]]
+
+    def done(self, units):
+        """The target that had the fewest runs counts."""
+        return min((record["count"] for record in units.values()), default=0) \
+            if len(units) == len(self.programs["fuzz"]) else 0
+
+    def run(self, place, unit, before):
+        """Until the count is reached or the turn is over."""
+        record = {"count": 0, "seconds": 0, "wrong": []}
+        record.update(before or {})
+        record["wrong"] = []
+        grown = place.at("build/long/corpus", unit)
+        os.makedirs(grown, exist_ok=True)
+        wanted = place.some(ASKED)
+        until = min(place.until, time.time() + TURN)
+        try:
+            while record["count"] < wanted and not record["wrong"] and time.time() < until:
+                seconds = max(1, min(SLICE, int(until - time.time())))
+                runs, wrong = self.slice(place, unit, grown, wanted - record["count"], seconds)
+                record["count"] += runs
+                record["wrong"] += wrong
+        except Stopped:
+            record["stopped"] = True
+        return record
+
+    def slice(self, place, unit, grown, runs, seconds):
+        found = place.at("build/long/found-" + unit)
+        argv = [place.build("fuzz", "fuzz", "fuzz_" + unit), "-runs=%d" % runs,
+                "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
+                "-print_final_stats=1", "-reload=0", "-artifact_prefix=%s-" % found, grown]
+        # The corpus of the repository is read and never written: the first folder is what grows.
+        for path, option in ((place.at("fuzz/corpus", unit), "%s"),
+                             (place.at("fuzz/dict", unit + ".dict"), "-dict=%s")):
+            if os.path.exists(path):
+                argv.append(option % path)
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, cwd=place.scratch)
+        try:
+            said = child.communicate()[1].decode("utf-8", "replace")
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        told = re.search(r"number_of_executed_units:\s*(\d+)", said)
+        if child.returncode == 0 and told:
+            return int(told.group(1)), []
+        artifact = re.search(r"Test unit written to (\S+)", said)
+        cause = re.search(r"(SUMMARY:.*|ERROR: libFuzzer:.*)", said)
+        return 0, ["%s, %s" % (cause.group(1) if cause else said[-300:],
+                               os.path.basename(artifact.group(1)) if artifact else "no input")]
+
+    def tell(self, units):
+        counts = [record["count"] for record in units.values()]
+        return "{} targets, {:,} runs together, {:,} to {:,} of each; {:,} found".format(
+            len(units), sum(counts), min(counts), max(counts), self.sum(units, "wrong_count"))

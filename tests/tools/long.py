@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""tools/long: what it lists, keeps, takes up again, judges and leaves behind."""
+# ctest: @CLI@
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE = os.environ.get("CG_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+CLI = os.path.abspath(sys.argv.pop(1))
+
+# A campaign of three units, the length and the findings of which are set by files.
+CAMPAIGNS = '''
+import os, time
+from campaign import Campaign, Stopped
+FOLDER = os.environ["LONG_TEST"]
+class Trial(Campaign):
+    name, promises, about, word, asked = "trial", "P1", "a trial", "things", 300
+    def units(self, place):
+        return ["a", "b", "c"]
+    def run(self, place, unit, before):
+        open(os.path.join(place.scratch, "large"), "w").close()
+        with open(os.path.join(FOLDER, "ran"), "a") as file:
+            file.write(unit)
+        if os.path.exists(os.path.join(FOLDER, "wait")):
+            time.sleep(100)
+        if os.path.exists(os.path.join(FOLDER, "break")):
+            raise ValueError("it rains")
+        is_bad = os.path.exists(os.path.join(FOLDER, "bad-" + unit))
+        return {"count": place.some(100), "wrong": ["it is wet"] if is_bad else []}
+class Sum(Campaign):
+    name, promises, about, word, asked, asked_of_unit = "sum", "P2", "a sum", "runs", 100, 50
+    accumulates = True
+    def units(self, place):
+        return ["x", "y"]
+    def run(self, place, unit, before):
+        return {"count": (before or {"count": 0})["count"] + 20, "wrong": []}
+ALL = [Trial(), Sum()]
+NAMED = {campaign.name: campaign for campaign in ALL}
+'''
+
+
+class Long(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = self.temporary.name
+        self.scratch = os.path.join(self.folder, "scratch")
+        self.home = os.path.join(self.folder, "home")
+        for name in ("scratch", "tools", "tests/long"):
+            os.makedirs(os.path.join(self.folder, name))
+        self.tool = os.path.join(self.folder, "tools", "long")
+        shutil.copy(os.path.join(SOURCE, "tools", "long"), self.tool)
+        shutil.copy(os.path.join(SOURCE, "tests", "long", "campaign.py"),
+                    os.path.join(self.folder, "tests", "long"))
+        self.put("tests/long/campaigns.py", CAMPAIGNS)
+        self.environment = dict(os.environ, TMPDIR=self.scratch, LONG_TEST=self.folder,
+                                CG_LONG_HOME=self.home)
+
+    def put(self, name, text=""):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def get(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def long(self, *words, tool=None):
+        done = subprocess.run([sys.executable, tool or self.tool, *words], capture_output=True,
+                              text=True, env=self.environment, stdin=subprocess.DEVNULL)
+        self.assertEqual(os.listdir(self.scratch), [], "something was left behind")
+        return done
+
+    def test_every_campaign_says_what_it_shows(self):
+        done = self.long("--list", tool=os.path.join(SOURCE, "tools", "long"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for line in done.stdout.splitlines():
+            self.assertRegex(line, r"^[a-z-]+ +P\d+( P\d+)* +[\d,]+ [a-z ]+: .+")
+
+    def test_every_promise_of_the_document_has_a_campaign_or_a_reason(self):
+        listed = self.long("--list", tool=os.path.join(SOURCE, "tools", "long")).stdout
+        with open(os.path.join(SOURCE, "docs", "reliability.md"), encoding="utf-8") as file:
+            text = file.read()
+        for name in re.findall(r"^([a-z-]+) ", listed, re.M):
+            self.assertIn("`%s`" % name, text)
+        for number in range(1, 11):
+            self.assertIn("| P%d |" % number, text)
+
+    def test_a_run_keeps_what_each_unit_found(self):
+        done = self.long("--only", "trial")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "", "no progress in a pipe")
+        self.assertIn("300 things, 0 wrong", done.stdout)
+        units = json.loads(self.get("home/trial.json"))["units"]
+        self.assertEqual(sorted(units), ["a", "b", "c"])
+        self.assertEqual({record["count"] for record in units.values()}, {100})
+        self.assertTrue(all(record["commit"] for record in units.values()))
+
+    def test_what_was_done_is_not_done_again_unless_asked(self):
+        self.long("--only", "trial")
+        self.long("--only", "trial")
+        self.assertEqual(sorted(self.get("ran")), ["a", "b", "c"])
+        self.long("--only", "trial", "--again")
+        self.assertEqual(len(self.get("ran")), 6)
+
+    def test_a_finding_fails_the_run_and_stays_known(self):
+        self.put("bad-b")
+        done = self.long("--only", "trial")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("trial b: it is wet", done.stdout)
+        self.assertIn("1 found", self.long("--show").stdout)
+
+    def test_a_unit_that_breaks_off_is_a_finding(self):
+        self.put("break")
+        done = self.long("--only", "trial")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it rains", done.stdout)
+
+    def test_counts_that_add_up_go_on_until_they_are_reached(self):
+        done = self.long("--only", "sum")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        units = json.loads(self.get("home/sum.json"))["units"]
+        self.assertEqual([record["count"] for record in units.values()], [60, 60])
+
+    def test_a_part_is_kept_apart(self):
+        self.long("--only", "trial", "--part", "0.1")
+        self.assertIn("not run yet", self.long("--show").stdout)
+        self.assertTrue(os.path.exists(os.path.join(self.home, "trial-part.json")))
+
+    def test_no_time_is_said(self):
+        done = self.long("--only", "trial", "--minutes", "0")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("3 of 3 units still to do", done.stdout)
+
+    def test_the_table_says_what_was_not_reached(self):
+        self.put("page.md", "before\n<!-- table: tools/long --write -->\nstale\n"
+                            "<!-- end of table -->\nbehind\n")
+        self.long("--only", "trial")
+        page = os.path.join(self.folder, "page.md")
+        self.assertEqual(self.long("--write", page).returncode, 0)
+        text = self.get("page.md")
+        self.assertTrue(text.startswith("before\n") and text.endswith("behind\n"))
+        self.assertNotIn("stale", text)
+        self.assertRegex(text, r"\| `trial` \| P1 \| 300 things \| 300 \| nothing found \|")
+        self.assertRegex(text, r"\| `sum` \| P2 \| 100 runs \| 0 \| not run yet \|")
+
+    def test_a_wrong_command_line(self):
+        self.assertEqual(self.long("--only", "nothing").returncode, 2)
+        self.assertEqual(self.long("--part", "2").returncode, 2)
+
+    def test_a_run_that_is_stopped_leaves_nothing_and_can_go_on(self):
+        self.put("wait")
+        child = subprocess.Popen([sys.executable, self.tool, "--only", "trial"],
+                                 env=self.environment, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        for _ in range(300):
+            if os.path.exists(os.path.join(self.folder, "ran")):
+                break
+            time.sleep(0.1)
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(60), 130)
+        self.assertEqual(os.listdir(self.scratch), [])
+        os.remove(os.path.join(self.folder, "wait"))
+        self.assertIn("300 things", self.long("--only", "trial").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
