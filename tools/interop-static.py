@@ -21,8 +21,8 @@ KINDS = ("summary doctor architecture cargo components component modules composi
 SINGULAR = {"component": "components", "function": "functions", "parameter": "parameters",
             "tensor": "tensors", "operation": "operations"}
 # What ours adds, by the last name of the path.
-ADDED = {"certainty", "condition", "location", "nested", "reachable", "dtype_source", "cfg_source",
-         "operand_domain_known", "source_fingerprint", "entrypoint_tensor_dtype_pct",
+ADDED = {"certainty", "condition", "location", "nested", "reachable", "dtype_source", "one_of",
+         "cfg_source", "operand_domain_known", "source_fingerprint", "entrypoint_tensor_dtype_pct",
          "entrypoint_tensor_shape_pct", "entrypoint_tensor_device_pct", "structure_unresolved",
          "unresolved_builder_calls", "components_without_parameters", "parameters_with_shape_pct",
          "numeric_unknown_operands", "tensors_truncated", "operations_truncated"}

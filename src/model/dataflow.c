@@ -215,6 +215,27 @@ static cg_code describe(writer *self, node_ref node, node_row *ret)
                : nomem(self);
 }
 
+/* No operation makes what is one of several values: its tensor names them. */
+static bool add_sources(writer *self, node_ref node, uint8_t phase, model_tensor *record)
+{
+    const flow_node *at = flow_at(self->graph, node);
+    size_t edge_count;
+    const flow_edge *edges = flow_edges(self->graph, node, &edge_count);
+
+    if (at->kind != FLOW_JOIN && at->kind != FLOW_LOOP)
+        return true;
+    for (size_t i = 0; i < edge_count; i++) {
+        node_ref from = edges[i].from;
+        cg_str id;
+
+        if (!from || from == node || edges[i].role == FLOW_BODY || !self->is_listed[from])
+            continue;
+        if (!tensor_id(self, phase, from, &id) || !draft_text(self->draft, &record->one_of, id))
+            return false;
+    }
+    return true;
+}
+
 static cg_code add_tensor(writer *self, node_ref node, uint8_t phase, const node_row *row)
 {
     model_tensor *record = draft_tensor(self->draft);
@@ -225,7 +246,9 @@ static cg_code add_tensor(writer *self, node_ref node, uint8_t phase, const node
     record->requires_grad =
         phase == MODEL_PHASE_INFER ? BOOL_FALSE : tensor_rows_learns(self->graph, node);
     record->execution_phase = phase;
-    return tensor_id(self, phase, node, &record->id) ? CG_OK : nomem(self);
+    return tensor_id(self, phase, node, &record->id) && add_sources(self, node, phase, record)
+               ? CG_OK
+               : nomem(self);
 }
 
 static bool is_operation(const flow_node *at)

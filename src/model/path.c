@@ -169,6 +169,11 @@ static void add_code_edges(path_graph *self, const model_doc *doc)
         add_from_each(self, operation->inputs, operation->id);
         add_edge(self, operation->id, operation->output);
     }
+    for (size_t i = 0; i < doc->tensors.count; i++) {
+        const model_tensor *tensor = MODEL_AT(doc->tensors, model_tensor, i);
+
+        add_from_each(self, tensor->one_of, tensor->id);
+    }
     for (size_t i = 0; i < doc->parameters.count; i++) {
         const model_parameter *parameter = MODEL_AT(doc->parameters, model_parameter, i);
 

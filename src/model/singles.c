@@ -289,8 +289,12 @@ static void emit_tensors(jsonw *out, const void *context)
     jw_array(out);
     for (size_t i = 0; i < list->shown; i++) {
         const model_tensor *tensor = MODEL_AT(list->from->doc->tensors, model_tensor, list->at[i]);
-        ask_graph_tensor row = {tensor->id, tensor->name, tensor->role, tensor->requires_grad,
-                                tensor->owner_function};
+        ask_graph_tensor row = {tensor->id,
+                                tensor->name,
+                                tensor->role,
+                                tensor->requires_grad,
+                                tensor->owner_function,
+                                tensor->one_of};
 
         sc_write(out, &table_ask_graph_tensor, &row);
     }

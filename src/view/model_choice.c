@@ -123,6 +123,7 @@ static void count_flow(const model_links *self, model_flow *flow)
         if (MODEL_AT(self->doc->tensors, model_tensor, i)->execution_phase != flow->phase)
             continue;
         flow->node_count++;
+        flow->edge_count += MODEL_AT(self->doc->tensors, model_tensor, i)->one_of.count;
         if (self->tensor_functions[i] != LINK_NONE)
             flow->tensors[self->tensor_functions[i]]++;
     }
@@ -440,6 +441,17 @@ static uint64_t count_flow_edges(const model_links *self, const model_choice *ch
     return count;
 }
 
+/* From what a joined tensor may be, as far as that is shown. */
+static uint64_t count_join_edges(const model_links *self, const model_choice *choice,
+                                 const model_tensor *row)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < row->one_of.count; i++)
+        count += choice_has(choice->tensors, find(&self->tensors, row->one_of.at[i]));
+    return count;
+}
+
 static bool choose_flow(const model_links *self, arena *mem, const model_flow *flow,
                         model_choice *choice, uint64_t *nodes, uint64_t *edges)
 {
@@ -471,6 +483,12 @@ static bool choose_flow(const model_links *self, arena *mem, const model_flow *f
         keep(choice->operations, i, self->operation_functions[i], of.second, nodes);
         if (choice->operations[i])
             count += count_flow_edges(self, choice, row);
+    }
+    for (size_t i = 0; i < doc->tensors.count; i++) {
+        const model_tensor *row = MODEL_AT(doc->tensors, model_tensor, i);
+
+        if (row->execution_phase == flow->phase && choice->tensors[i])
+            count += count_join_edges(self, choice, row);
     }
     *edges = count;
     return true;

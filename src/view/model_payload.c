@@ -494,11 +494,9 @@ static bool has_end(const island *self, cg_str tensor)
     return at != INDEX_NONE && self->choice->tensors[at];
 }
 
-static void write_flow_edge(jsonw *out, island *self, const model_operation *row, cg_str from,
-                            cg_str to, cg_str label)
+static void write_flow_edge(jsonw *out, island *self, uint8_t gradient, cg_str from, cg_str to,
+                            cg_str label)
 {
-    uint8_t gradient = rule_gradient(row->gradient_rule);
-
     sc_write(out, &table_shown_flow_edge,
              &(doc_shown_flow_edge){
                  .id = texted(self, &self->text),
@@ -513,20 +511,36 @@ static void write_flow_edge(jsonw *out, island *self, const model_operation *row
 
 static void write_flow_edges(jsonw *out, island *self, const model_operation *row)
 {
+    uint8_t gradient = rule_gradient(row->gradient_rule);
+
     for (size_t i = 0; i < row->inputs.count && out->code == CG_OK; i++) {
         if (!has_end(self, row->inputs.at[i]))
             continue;
         buf_clear(&self->text);
         buf_add(&self->text, row->id);
         buf_addf(&self->text, ":in:%zu", i);
-        write_flow_edge(out, self, row, row->inputs.at[i], row->id, CG_LIT(SHOWN_LABEL_IN));
+        write_flow_edge(out, self, gradient, row->inputs.at[i], row->id, CG_LIT(SHOWN_LABEL_IN));
     }
     if (!has_end(self, row->output))
         return;
     buf_clear(&self->text);
     buf_add(&self->text, row->id);
     buf_add(&self->text, CG_LIT(":out"));
-    write_flow_edge(out, self, row, row->id, row->output, CG_LIT(SHOWN_LABEL_OUT));
+    write_flow_edge(out, self, gradient, row->id, row->output, CG_LIT(SHOWN_LABEL_OUT));
+}
+
+/* From each value that a joined tensor may be. */
+static void write_join_edges(jsonw *out, island *self, const model_tensor *row)
+{
+    for (size_t i = 0; i < row->one_of.count && out->code == CG_OK; i++) {
+        if (!has_end(self, row->one_of.at[i]))
+            continue;
+        buf_clear(&self->text);
+        buf_add(&self->text, row->id);
+        buf_addf(&self->text, ":" SHOWN_LABEL_ONE ":%zu", i);
+        write_flow_edge(out, self, SHOWN_GRAD_STATE_DIFFERENTIABLE, row->one_of.at[i], row->id,
+                        CG_LIT(SHOWN_LABEL_ONE));
+    }
 }
 
 static void emit_flow_edges(jsonw *out, const void *context)
@@ -541,6 +555,12 @@ static void emit_flow_edges(jsonw *out, const void *context)
 
         if (row->execution_phase == part->flow->phase && choice_has(self->choice->operations, i))
             write_flow_edges(out, self, row);
+    }
+    for (size_t i = 0; i < doc->tensors.count && out->code == CG_OK; i++) {
+        const model_tensor *row = MODEL_AT(doc->tensors, model_tensor, i);
+
+        if (row->execution_phase == part->flow->phase && choice_has(self->choice->tensors, i))
+            write_join_edges(out, self, row);
     }
     jw_end(out);
 }

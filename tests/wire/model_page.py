@@ -57,6 +57,9 @@ def check_flow(view, model, phase):
         for number, tensor in enumerate(operation["inputs"]):
             edges.append(["%s:in:%d" % (operation["id"], number), tensor, operation["id"], kind])
         edges.append([operation["id"] + ":out", operation["id"], operation["output"], kind])
+    for tensor in tensors:
+        for number, source in enumerate(tensor.get("one_of", [])):
+            edges.append(["%s:one_of:%d" % (tensor["id"], number), source, tensor["id"], "data"])
     same("edges of " + phase, [[e["id"], e["from"], e["to"], e["kind"]] for e in view["edges"]],
          edges)
     counts = {}

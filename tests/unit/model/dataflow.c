@@ -128,6 +128,54 @@ static void a_forward_has_rows_of_both_phases(void **state)
     scanned_end(&s);
 }
 
+static bool is_one_of(const model_tensor *tensor, cg_str id)
+{
+    for (size_t i = 0; i < tensor->one_of.count; i++) {
+        if (str_equal(tensor->one_of.at[i], id))
+            return true;
+    }
+    return false;
+}
+
+/* The tensor that the operation of the function takes first, or makes. */
+static const model_tensor *tensor_of(const scanned *s, const char *name, bool is_made)
+{
+    for (size_t i = 0; i < scanned_doc(s)->operations.count; i++) {
+        const model_operation *at = MODEL_AT(scanned_doc(s)->operations, model_operation, i);
+
+        if (at->execution_phase == MODEL_PHASE_TRAIN && str_equal(at->name, str_from(name)))
+            return scanned_tensor(s, is_made ? at->output : at->inputs.at[0]);
+    }
+    fail_msg("no operation `%s`", name);
+    return NULL;
+}
+
+static void joined_values_name_what_they_may_be(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, MICRO "pub fn forward(&self, x: &Tensor, f: bool) -> Result<Tensor> {\n"
+                            "let mut h = if f { x.relu()? } else { x.gelu()? };\n"
+                            "for l in &self.l { h = l.forward(&h)?; }\nh.sqrt()\n}\n}\n");
+    const model_tensor *carried = tensor_of(&s, "sqrt", false);
+    const model_tensor *round = tensor_of(&s, "Linear::forward", true);
+
+    assert_int_equal(carried->one_of.count, 2);
+    assert_true(is_one_of(carried, round->id));
+    assert_int_equal(round->one_of.count, 0);
+    for (size_t i = 0; i < carried->one_of.count; i++) {
+        const model_tensor *before = scanned_tensor(&s, carried->one_of.at[i]);
+
+        assert_non_null(before);
+        if (before == round)
+            continue;
+        assert_true(is_one_of(before, tensor_of(&s, "relu", true)->id));
+        assert_true(is_one_of(before, tensor_of(&s, "gelu", true)->id));
+    }
+    scanned_end(&s);
+}
+
 static void uses_are_exact(void **state)
 {
     scanned s;
@@ -211,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_chain_is_lost),
         cmocka_unit_test(a_forward_has_rows_of_both_phases),
+        cmocka_unit_test(joined_values_name_what_they_may_be),
         cmocka_unit_test(uses_are_exact),
         cmocka_unit_test(locals_have_contracts),
         cmocka_unit_test(what_was_understood_is_counted),
