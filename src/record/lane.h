@@ -1,6 +1,6 @@
 /*
- * lane - one thread's way into a session: a ring in the spool, mapped twice in a row so that a
- * record never wraps, and the stack of the spans this thread has open.
+ * lane - one thread's way into a session: a ring in the spool, with its beginning mapped once more
+ * behind its end so that a record never wraps, and the stack of the spans this thread has open.
  *
  * The owning thread writes; the session's writer thread moves what is whole to chunks. They share
  * `head` (in the file, stored after the record it covers), `tail` and `limit`. While
@@ -24,6 +24,8 @@ enum session_state { SESSION_CLOSED = 0, SESSION_OPEN, SESSION_ENDING, SESSION_F
 /* The root span: number 1 of lane 0. */
 #define ROOT_REFERENCE UINT64_C(1)
 #define END_BYTES      16u /* every open span keeps room for its end */
+/* Of the ring's beginning behind its end: no record is longer. */
+#define WRAP_BYTES ((SPOOL_RECORD_BYTES + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE)
 
 typedef struct lane {
     _Atomic uint64_t limit;
@@ -42,7 +44,7 @@ typedef struct lane {
     enum clock_kind clock;
 
     _Alignas(64) _Atomic uint64_t tail;
-    spool_lane *page; /* ring and its double follow */
+    spool_lane *page; /* the ring follows, and its first WRAP_BYTES once more */
     spool_stream stream;
     uint64_t offset;         /* of the extent in the file */
     struct lane *next_owned; /* of the same thread */
@@ -76,6 +78,8 @@ struct cg_record {
     pthread_mutex_t file_mutex; /* the end of the spool */
     int file;
     uint64_t file_end;
+    uint64_t file_ahead; /* blocks are taken up to here */
+    bool is_block_file;  /* taking them ahead of the writes is worth it, and possible */
     char *path, *spool_path;
 
     pthread_mutex_t names_mutex;

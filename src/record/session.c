@@ -14,6 +14,9 @@
 #include "record/convert.h"
 #include "record/names.h"
 
+#define AHEAD_BYTES (UINT64_C(16) << 20)
+#define ZERO_BYTES  ((size_t)256 << 10)
+
 _Thread_local lane *lane_here LANE_NEAR;
 static _Thread_local lane *lane_owned LANE_NEAR; /* all lanes of this thread */
 
@@ -59,12 +62,30 @@ void session_refuse(cg_record *session, unsigned kind, const char *format, ...)
 
 static void make_spare_lane(cg_record *session);
 
+/*
+ * Have blocks for the spool up to `end` and a good way on: a write then need not look for one for
+ * each of its pages. Where that cannot be had, writes do without. With the file lock held.
+ */
+static void take_ahead(cg_record *session, uint64_t end)
+{
+    const rec_sys *sys = session->sys;
+
+    if (!session->is_block_file || end <= session->file_ahead) {
+        return;
+    }
+    session->is_block_file = sys->take_ahead(sys->context, session->file, session->file_end,
+                                             end - session->file_end + AHEAD_BYTES) == 0;
+    session->file_ahead = end + AHEAD_BYTES;
+}
+
 int session_write_chunk(cg_record *session, lane *self)
 {
     uint64_t head = atomic_load_explicit(self->shared_head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&self->tail, memory_order_relaxed);
-    uint64_t bytes = head - tail;
-    const char *from = self->ring + (tail & self->mask);
+    uint64_t inside = tail & self->mask;
+    /* Not beyond the ring's end: what follows is at its beginning, for the next chunk. */
+    uint64_t bytes = head - tail < self->mask + 1 - inside ? head - tail : self->mask + 1 - inside;
+    const char *from = self->ring + inside;
     spool_extent extent = {.magic = SPOOL_EXTENT_MAGIC,
                            .type = SPOOL_CHUNK_EXTENT,
                            .lane = self->number,
@@ -78,6 +99,7 @@ int session_write_chunk(cg_record *session, lane *self)
     extent.self_sum = spool_extent_sum(&extent);
     pthread_mutex_lock(&session->file_mutex);
     uint64_t at = session->file_end;
+    take_ahead(session, at + sizeof extent + bytes);
     /* The head of the chunk comes last: who finds it finds the rest. */
     int error = rec_write(session->sys, session->file, from, (size_t)bytes, at + sizeof extent);
     if (error == 0) {
@@ -89,7 +111,7 @@ int session_write_chunk(cg_record *session, lane *self)
     }
     if (error == 0) {
         session->file_end = at + sizeof extent + bytes;
-        atomic_store_explicit(&self->tail, head, memory_order_release);
+        atomic_store_explicit(&self->tail, tail + bytes, memory_order_release);
     }
     pthread_mutex_unlock(&session->file_mutex);
     return error;
@@ -276,10 +298,15 @@ void lane_pop(lane *self, uint64_t reference)
     }
 }
 
-/* Page and ring at `at`, the ring once more behind it. */
+static size_t mapped_bytes(uint64_t ring)
+{
+    return SPOOL_PAGE + (size_t)ring + WRAP_BYTES;
+}
+
+/* Page and ring, the ring's beginning once more behind it. */
 static bool map_ring(lane *self, const rec_sys *sys, int file, uint64_t offset, uint64_t ring)
 {
-    size_t whole = SPOOL_PAGE + 2 * (size_t)ring;
+    size_t whole = mapped_bytes(ring);
     char *at = sys->map(sys->context, NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int flags = MAP_SHARED | MAP_FIXED;
 
@@ -288,7 +315,7 @@ static bool map_ring(lane *self, const rec_sys *sys, int file, uint64_t offset, 
     }
     if (sys->map(sys->context, at, SPOOL_PAGE + (size_t)ring, PROT_READ | PROT_WRITE, flags, file,
                  offset) == MAP_FAILED ||
-        sys->map(sys->context, at + SPOOL_PAGE + ring, (size_t)ring, PROT_READ | PROT_WRITE, flags,
+        sys->map(sys->context, at + SPOOL_PAGE + ring, WRAP_BYTES, PROT_READ | PROT_WRITE, flags,
                  file, offset + SPOOL_PAGE) == MAP_FAILED) {
         int error = errno;
 
@@ -307,19 +334,18 @@ static bool map_ring(lane *self, const rec_sys *sys, int file, uint64_t offset, 
 static void populate(lane *self)
 {
 #ifdef MADV_POPULATE_WRITE
-    if (madvise(self->ring, 2 * (size_t)(self->mask + 1), MADV_POPULATE_WRITE) == 0) {
+    if (madvise(self->ring, (size_t)self->mask + 1 + WRAP_BYTES, MADV_POPULATE_WRITE) == 0) {
         return;
     }
 #endif
-    for (uint64_t at = 0; at <= self->mask; at += SPOOL_PAGE) {
+    for (uint64_t at = 0; at <= self->mask + WRAP_BYTES; at += SPOOL_PAGE) {
         *(volatile char *)(self->ring + at) = 0;
-        *(volatile char *)(self->ring + self->mask + 1 + at) = 0;
     }
 }
 
 bool lane_make_anonymous(lane *self, cg_record *session, uint64_t ring_bytes)
 {
-    size_t whole = SPOOL_PAGE + 2 * (size_t)ring_bytes;
+    size_t whole = mapped_bytes(ring_bytes);
     char *at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (at == MAP_FAILED) {
@@ -347,7 +373,7 @@ bool lane_make_anonymous(lane *self, cg_record *session, uint64_t ring_bytes)
 void lane_unmap(lane *self)
 {
     if (self->page != NULL) {
-        munmap(self->page, SPOOL_PAGE + 2 * (size_t)(self->mask + 1));
+        munmap(self->page, mapped_bytes(self->mask + 1));
         self->page = NULL;
     }
 }
@@ -393,6 +419,26 @@ static void be_normal(const quiet *self)
     pthread_sigmask(SIG_SETMASK, &self->before, NULL);
 }
 
+/*
+ * Zeros for a ring, in writes of middling size. A first store through the mapping costs the kernel
+ * four times as much a page; one write of everything makes folios so large that populating them
+ * page by page does.
+ */
+static int zero_ring(cg_record *session, uint64_t at, uint64_t ring)
+{
+    char *zeros = rec_take(ZERO_BYTES);
+    int error = zeros == NULL ? ENOMEM : 0;
+
+    for (uint64_t done = 0; done < ring && error == 0; done += ZERO_BYTES) {
+        uint64_t left = ring - done;
+
+        error = rec_write(session->sys, session->file, zeros,
+                          left < ZERO_BYTES ? (size_t)left : ZERO_BYTES, at + done);
+    }
+    rec_free(zeros);
+    return error;
+}
+
 /* A page-aligned extent at the end of the spool. 0 or the error. */
 static int lane_make_extent(cg_record *session, lane *self)
 {
@@ -404,6 +450,9 @@ static int lane_make_extent(cg_record *session, lane *self)
     uint64_t at = (session->file_end + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE;
     /* Blocks are taken now: a full disk is an error here and not a signal at a store. */
     error = sys->allocate(sys->context, session->file, at, SPOOL_PAGE + ring);
+    if (error == 0 && session->is_block_file) {
+        error = zero_ring(session, at + SPOOL_PAGE, ring);
+    }
     if (error == 0 && !map_ring(self, sys, session->file, at, ring)) {
         error = errno;
     }
@@ -711,6 +760,9 @@ static int map_header(cg_record *session, const description *about)
             }
             memcpy(session->header->levels, about->levels, sizeof about->levels);
             session->file_end = bytes;
+            session->file_ahead = bytes;
+            session->is_block_file =
+                sys->take_ahead(sys->context, session->file, bytes, SPOOL_PAGE) == 0;
         }
     }
     text_free(&all);
@@ -808,7 +860,7 @@ static void release_session(cg_record *session)
             lane_destroy(self);
         } else {
             /* Its thread may be inside a call: it finds this out and clears up itself. */
-            hide(self->page, SPOOL_PAGE + 2 * (size_t)(self->mask + 1));
+            hide(self->page, mapped_bytes(self->mask + 1));
             atomic_store(&self->session, NULL);
         }
     }
@@ -849,6 +901,8 @@ static void reset_session(cg_record *session, const rec_sys *sys, const cg_recor
     session->flush_done = 0;
     session->file = -1;
     session->file_end = 0;
+    session->file_ahead = 0;
+    session->is_block_file = false;
     session->latched = (cg_err){0};
     atomic_store(&session->spool_error, 0);
     atomic_store(&session->is_writer_asleep, 0);
@@ -995,11 +1049,16 @@ static bool gather(cg_record *session, spool *ret)
         uint64_t head = atomic_load_explicit(self->shared_head, memory_order_acquire);
         uint64_t tail = atomic_load_explicit(&self->tail, memory_order_acquire);
 
-        if (head > tail &&
-            !spool_add_run(&self->stream,
-                           (spool_run){tail, head - tail, 0, self->ring + (tail & self->mask)})) {
-            rec_free(about);
-            return false;
+        while (tail < head) {
+            uint64_t inside = tail & self->mask;
+            uint64_t left = self->mask + 1 - inside;
+            uint64_t bytes = head - tail < left ? head - tail : left;
+
+            if (!spool_add_run(&self->stream, (spool_run){tail, bytes, 0, self->ring + inside})) {
+                rec_free(about);
+                return false;
+            }
+            tail += bytes;
         }
         self->stream.lane = self->number;
         ret->streams[i] = self->stream; /* lent */

@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
+
 static int kernel_open(void *context, const char *path, int flags, unsigned mode)
 {
     (void)context;
@@ -41,6 +45,33 @@ static int kernel_allocate(void *context, int file, uint64_t at, uint64_t count)
     (void)context;
     return posix_fallocate(file, (off_t)at, (off_t)count);
 }
+
+#if defined(__linux__) && defined(FALLOC_FL_KEEP_SIZE)
+#define MEMORY_FILES 0x01021994 /* tmpfs, as statfs names it */
+
+static int kernel_take_ahead(void *context, int file, uint64_t at, uint64_t count)
+{
+    struct statfs about;
+
+    (void)context;
+    if (fstatfs(file, &about) != 0) {
+        return errno;
+    }
+    if (about.f_type == MEMORY_FILES) {
+        return EOPNOTSUPP; /* it would zero the pages now that are copied over later */
+    }
+    return fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)count) == 0 ? 0 : errno;
+}
+#else
+static int kernel_take_ahead(void *context, int file, uint64_t at, uint64_t count)
+{
+    (void)context;
+    (void)file;
+    (void)at;
+    (void)count;
+    return EOPNOTSUPP;
+}
+#endif
 
 static void *kernel_map(void *context, void *at, size_t count, int protection, int flags, int file,
                         uint64_t offset)
@@ -109,6 +140,7 @@ const rec_sys rec_sys_kernel = {.open = kernel_open,
                                 .write_at = kernel_write_at,
                                 .read_at = kernel_read_at,
                                 .allocate = kernel_allocate,
+                                .take_ahead = kernel_take_ahead,
                                 .map = kernel_map,
                                 .truncate = kernel_truncate,
                                 .sync = kernel_sync,

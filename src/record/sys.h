@@ -1,7 +1,8 @@
 /*
  * sys - the system calls of recording, as a table that tests replace.
  *
- * Calls return what the kernel returns and set errno, but for `allocate`, which returns the error.
+ * Calls return what the kernel returns and set errno, but for `allocate`, `take_ahead` and
+ * `thread`, which return the error.
  * The recorder uses its own table instead of base/os: it maps memory, locks and starts a thread,
  * and takes nothing from the lower rooms that allocates.
  */
@@ -20,6 +21,8 @@ typedef struct rec_sys {
     int64_t (*write_at)(void *context, int file, const void *from, size_t count, uint64_t at);
     int64_t (*read_at)(void *context, int file, void *to, size_t count, uint64_t at);
     int (*allocate)(void *context, int file, uint64_t at, uint64_t count);
+    /* Take blocks without making the file longer. EOPNOTSUPP: none here, or no gain. */
+    int (*take_ahead)(void *context, int file, uint64_t at, uint64_t count);
     void *(*map)(void *context, void *at, size_t count, int protection, int flags, int file,
                  uint64_t offset);
     int (*truncate)(void *context, int file, uint64_t size);

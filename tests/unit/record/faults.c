@@ -81,6 +81,10 @@ static int f_allocate(void *c, int file, uint64_t at, uint64_t count)
 {
     return fails() ? plan.error : KERNEL->allocate(c, file, at, count);
 }
+static int f_take_ahead(void *c, int file, uint64_t at, uint64_t count)
+{
+    return fails() ? plan.error : KERNEL->take_ahead(c, file, at, count);
+}
 static void *f_map(void *c, void *at, size_t count, int protection, int flags, int file,
                    uint64_t offset)
 {
@@ -120,6 +124,7 @@ static const rec_sys faulty = {.open = f_open,
                                .write_at = f_write_at,
                                .read_at = f_read_at,
                                .allocate = f_allocate,
+                               .take_ahead = f_take_ahead,
                                .map = f_map,
                                .truncate = f_truncate,
                                .sync = f_sync,
