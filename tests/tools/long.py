@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """tools/long: what it lists, keeps, takes up again, judges and leaves behind."""
 # ctest: @CLI@
+import errno
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -15,6 +17,10 @@ import unittest
 SOURCE = os.environ.get("CG_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 CLI = os.path.abspath(sys.argv.pop(1))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "tests", "long"))
+import kernel
+import power
 
 # A campaign of three units, the length and the findings of which are set by files.
 CAMPAIGNS = '''
@@ -169,6 +175,120 @@ class Long(unittest.TestCase):
         self.assertEqual(os.listdir(self.scratch), [])
         os.remove(os.path.join(self.folder, "wait"))
         self.assertIn("300 things", self.long("--only", "trial").stdout)
+
+
+class Replay(unittest.TestCase):
+    """The disk of tests/long/power.py, on which a program writes badly and well."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.root = self.temporary.name
+        with open(os.path.join(self.root, "out"), "w", encoding="utf-8") as file:
+            file.write("old")
+        self.folder = os.stat(self.root).st_ino
+        self.new = b"n" * 2000
+
+    def found(self, *ops):
+        """All trees that the power may leave behind these operations."""
+        disk = power.Disk(self.root)
+        trees = []
+        for op in ops:
+            disk.do(op)
+            for choices in disk.choices(200, random.Random(3)):
+                trees.append(disk.state(choices, random.Random(len(trees))))
+        return [tree.get("out") for tree in trees]
+
+    def make(self):
+        return power.Op("c", directory=self.folder, name="t", inode=1)
+
+    def write(self):
+        return power.Op("w", inode=1, offset=0, bytes=self.new)
+
+    def rename(self):
+        return power.Op("r", directory=self.folder, name="t", to_directory=self.folder,
+                        to_name="out")
+
+    def sync(self, inode):
+        return power.Op("f", inode=inode)
+
+    def test_a_file_that_is_synced_and_renamed_is_old_or_whole(self):
+        found = self.found(self.make(), self.write(), self.sync(1), self.rename())
+        self.assertEqual(set(found), {b"old", self.new})
+
+    def test_without_a_sync_the_name_may_come_before_the_bytes(self):
+        found = self.found(self.make(), self.write(), self.rename())
+        self.assertIn(b"", found)
+        self.assertTrue(any(0 < out.count(b"n") < 2000 for out in found), "never torn")
+
+    def test_it_is_the_new_one_for_sure_when_the_folder_is_synced(self):
+        ops = (self.make(), self.write(), self.sync(1), self.rename(), self.sync(self.folder))
+        before = self.found(*ops[:4])
+        self.assertEqual(set(self.found(*ops)[len(before):]), {self.new})
+
+    def test_torn_bytes_are_torn_between_blocks(self):
+        for out in self.found(self.make(), self.write(), self.rename()):
+            for at in range(0, len(out), 512):
+                self.assertIn(set(out[at:at + 512]), ({ord("n")}, {0}, set(b"old")))
+
+    def test_a_removed_file_may_still_be_there(self):
+        found = self.found(power.Op("u", directory=self.folder, name="out"))
+        self.assertEqual(set(found), {b"old", None})
+
+    def test_what_happens_elsewhere_is_not_looked_at(self):
+        found = self.found(power.Op("c", directory=7, name="t", inode=8),
+                           power.Op("w", inode=8, offset=0, bytes=b"x"), self.sync(8))
+        self.assertEqual(set(found), {b"old"})
+
+
+class Watched(unittest.TestCase):
+    """A program whose calls fail on request: candle-graph itself, in front of the kernel."""
+
+    def setUp(self):
+        if not shutil.which(os.environ.get("CC") or "cc"):
+            self.skipTest("no C compiler")
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = self.temporary.name
+        self.kernel = kernel.Kernel(self.folder, CLI)
+        self.trace = os.path.join(SOURCE, "tests", "data", "traces", "minimal.jsonl")
+        with open(CLI, "rb") as file:
+            if b"__asan_init" in file.read() or b"__tsan_init" in file.read():
+                self.skipTest("sanitizers have an allocator of their own")
+        self.server = kernel.Server(
+            self.kernel, self.folder, ["candle-graph", "overview", self.trace, "-o", "out.json"],
+            CLI, self.folder, {"LC_ALL": "C.UTF-8"})
+        self.addCleanup(self.server.stop)
+
+    def run_once(self, mode, at=0, error=0):
+        out = os.path.join(self.folder, "out.json")
+        if os.path.exists(out):
+            os.remove(out)
+        self.kernel.order(mode, at, error)
+        status, _, said = self.server.run()
+        self.kernel.state()
+        return status, said, os.path.exists(out)
+
+    def test_undisturbed_it_works_and_gives_its_memory_back(self):
+        self.assertEqual(self.run_once(kernel.NOTHING), (0, "", True))
+        self.assertGreater(self.kernel.calls, 10)
+        self.assertGreater(self.kernel.requests, 10)
+        self.assertEqual(self.kernel.live, 0)
+
+    def test_a_call_that_fails_is_told(self):
+        self.run_once(kernel.NOTHING)
+        status, said, is_there = self.run_once(kernel.ERROR_ALWAYS, 1, errno.EIO)
+        self.assertEqual((status, is_there), (1, False))
+        self.assertIn("error[input-unreadable]", said)
+        self.assertGreater(self.kernel.failures, 0)
+
+    def test_memory_that_lacks_is_told(self):
+        status, said, is_there = self.run_once(kernel.MEMORY_ONCE, 5)
+        self.assertEqual((status, is_there, self.kernel.failures), (3, False, 1))
+        self.assertIn("error[", said)
+
+    def test_it_is_killed_before_a_call(self):
+        self.assertEqual(self.run_once(kernel.KILL, 10)[::2], (-signal.SIGKILL, False))
 
 
 if __name__ == "__main__":

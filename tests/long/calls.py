@@ -1,0 +1,234 @@
+"""calls - every command line of tests/cli, with each call to the kernel and each request for memory
+failing in turn, and killed before each call."""
+import errno
+import os
+import re
+import tempfile
+
+import kernel
+import scenarios
+from campaign import Campaign
+
+ERRORS = ("EIO", "ENOSPC", "EDQUOT", "EINTR", "EMFILE", "EACCES", "EROFS")
+# What is done to a call, and whether it goes on. EINTR for ever is no kernel's answer.
+CALL_FAULTS = ([(kernel.ERROR_ONCE, name) for name in ERRORS] + [(kernel.HALF, "half")]
+               + [(kernel.ERROR_ALWAYS, name) for name in ERRORS if name != "EINTR"])
+# A command line that fails for one of these reasons says so in this status.
+REFUSED = (1, 3, 4)
+IN_FOREIGN = 24  # requests of other libraries that fail in each scenario
+
+
+def signature(scenario):
+    """Equal for starts of one case that differ in the names of files only."""
+    return tuple(word if word.startswith("-") or "/" not in word and "." not in word and
+                 not re.search(r"\d", word) else "" for word in scenario.argv)
+
+
+class Sweep(Campaign):
+    """A unit is a case; what it runs are its starts of the program, those alike once."""
+    programs = {"dev": ("candle-graph",)}
+    word = "failures"
+
+    def units(self, place):
+        return list(scenarios.cases(place.repo))
+
+    def run(self, place, unit, before):
+        record = {"count": 0, "scenarios": 0, "points": 0, "wrong": []}
+        bindir = place.build("dev", "bin")
+        seen = set()
+        for number, kept in enumerate(scenarios.starts(place.repo, bindir, unit, place.scratch)):
+            folder = tempfile.mkdtemp(dir=place.scratch)
+            scenario = scenarios.Scenario(kept, bindir, folder)
+            # Groups of runs are published by many cases.
+            is_setting = unit.split("/")[0] in ("compare", "series") and \
+                scenario.argv[1:2] == ["report"]
+            if signature(scenario) in seen or is_setting:
+                continue
+            seen.add(signature(scenario))
+            self.disturb(place, scenario, folder, record, "%d" % number)
+        return record
+
+    def disturb(self, place, scenario, folder, record, name):
+        program = kernel.Kernel(folder, scenario.program)
+        server = kernel.Server(program, folder, scenario.argv, scenario.program, scenario.cwd,
+                               scenario.env)
+        try:
+            program.order(kernel.NOTHING)
+            wanted = scenario.start(server)
+            wanted.live = program.state().live
+            if wanted.status is None or wanted.status < 0:
+                # It is stopped by a signal, or waits for one: nothing to compare with.
+                return
+            points = self.sweep(place, scenario, program, server, wanted, record, name)
+            record["scenarios"] += 1 if points else 0
+            record["points"] += points
+        finally:
+            server.stop()
+
+    def say(self, record, text):
+        if len(record["wrong"]) < 200:
+            record["wrong"].append(text)
+
+    def tell(self, units):
+        return "{:,} command lines, {:,} {}, {:,} failures: {:,} wrong".format(
+            self.sum(units, "scenarios"), self.sum(units, "points"), self.points,
+            self.done(units), self.sum(units, "wrong_count"))
+
+
+def is_whole(scenario, wanted, got):
+    """Changes that an undisturbed run makes too, or none; returns what else there is."""
+    other = []
+    for path, content in got.changes.items():
+        if wanted.changes.get(path, "") != content:
+            other.append(path)
+    return other
+
+
+def judge(scenario, wanted, got, program, is_for_ever):
+    """What is wrong about a start that met a failure; None."""
+    if got.status is None:
+        return "does not end"
+    if got.status < 0:
+        return "ended by signal %d" % -got.status
+    if program.live > wanted.live:
+        return "%d blocks of memory are not given back" % (program.live - wanted.live)
+    other = is_whole(scenario, wanted, got)
+    hidden = [path for path in other if os.path.basename(path).startswith(".")]
+    # Who cannot remove a file leaves it.
+    if is_for_ever or program.failed == "unlink":
+        other = [path for path in other if not any(
+            path == name or path.startswith(name + "/") for name in hidden)]
+    folders = [path for path in other if got.changes[path] == "folder"]
+    if is_for_ever or program.failed in ("unlink", "close", "fsync"):
+        other = [path for path in other if path not in folders]
+    if other:
+        return "left behind: %s (status %d)" % (", ".join(sorted(other)[:4]), got.status)
+    if got.status == wanted.status and got.out == wanted.out:
+        missing = [path for path in wanted.changes if path not in got.changes]
+        if wanted.status == 0 and [path for path in missing if not is_cache(path)]:
+            return "status 0 without %s" % ", ".join(missing[:4])
+        return None
+    if got.status == wanted.status and wanted.status == 0:
+        return "status 0, and another output"
+    if got.status not in REFUSED:
+        return "status %d" % got.status
+    if not re.search(r"(error|warning)\[[a-z0-9-]+\]", got.err) and program.failed != "write" and \
+            not is_for_ever:
+        return "status %d and nothing said: %r" % (got.status, got.err[:100])
+    if got.out and got.out != wanted.out and program.failed != "write" and \
+            not wanted.out.startswith(got.out):
+        return "half an output (status %d)" % got.status
+    return None
+
+
+def is_cache(path):
+    """What is written for the next run only may be missing."""
+    return path.startswith("home/")
+
+
+class Calls(Sweep):
+    name = "calls"
+    promises = "P3 P4"
+    about = ("each call to the kernel of every command fails: EIO, ENOSPC, EDQUOT, EINTR, EMFILE, "
+             "EACCES, EROFS, half of what was to be moved; once and from then on")
+    points = "calls"
+    asked = 100000
+
+    def sweep(self, place, scenario, program, server, wanted, record, name):
+        calls = program.calls
+        step = max(1, round(1 / place.part))
+        for at in range(1, calls + 1, step):
+            for mode, word in CALL_FAULTS:
+                program.order(mode, at, getattr(errno, word, 0))
+                got = scenario.start(server)
+                program.state()
+                if program.failures == 0:
+                    continue
+                record["count"] += 1
+                fault = judge(scenario, wanted, got, program, mode == kernel.ERROR_ALWAYS)
+                if fault:
+                    self.say(record, "%s %s, call %d of %d (%s, %s%s): %s" % (
+                        name, " ".join(scenario.argv)[-150:], at, calls, program.failed, word,
+                        ", for ever" if mode == kernel.ERROR_ALWAYS else "", fault))
+        return len(range(1, calls + 1, step))
+
+
+class Memory(Sweep):
+    name = "memory"
+    promises = "P2"
+    about = "each request for memory of every command fails, once and from then on"
+    points = "requests"
+    asked = 50000
+    # Whose libraries are watched to the last of their requests.
+    EVERY = ("bundle/report_publishes", "bundle/overview_of_a_bundle", "crate/check_with_a_cache")
+
+    def sweep(self, place, scenario, program, server, wanted, record, name):
+        own, foreign = program.requests, program.foreign_requests
+        step = max(1, round(1 / place.part))
+        plan = [(mode, at) for at in range(1, own + 1, step)
+                for mode in (kernel.MEMORY_ONCE, kernel.MEMORY_ALWAYS)]
+        skipped = max(1, foreign // IN_FOREIGN)
+        plan += [(mode, at) for at in range(1, foreign + 1, skipped)
+                 for mode in (kernel.FOREIGN_ONCE, kernel.FOREIGN_ALWAYS)]
+        for mode, at in plan:
+            program.order(mode, at)
+            got = scenario.start(server)
+            program.state()
+            if program.failures == 0:
+                continue
+            record["count"] += 1
+            is_own = mode in (kernel.MEMORY_ONCE, kernel.MEMORY_ALWAYS)
+            fault = judge(scenario, wanted, got, program, False)
+            if fault:
+                self.say(record, "%s %s, %s %d of %d (%s): %s" % (
+                    name, " ".join(scenario.argv)[-150:],
+                    "request" if is_own else "request of a library", at, own if is_own else foreign,
+                    "once" if mode in (kernel.MEMORY_ONCE, kernel.FOREIGN_ONCE) else "for ever",
+                    fault))
+        return len(plan)
+
+
+class Stops(Sweep):
+    name = "stops"
+    promises = "P3"
+    about = ("every command that writes is killed before each of its calls: outputs are as before "
+             "or complete, and the same command again does the rest")
+    points = "calls"
+    word = "kills"
+    asked = 2000
+
+    def sweep(self, place, scenario, program, server, wanted, record, name):
+        if not wanted.changes or wanted.status != 0:
+            return 0
+        calls = program.calls
+        step = max(1, round(1 / place.part))
+        for at in range(1, calls + 1, step):
+            program.order(kernel.KILL, at)
+            got = scenario.start(server)
+            if got.status != -9:
+                continue
+            record["count"] += 1
+            program.state()
+            where = "%s %s, call %d of %d (%s)" % (name, " ".join(scenario.argv)[-150:], at, calls,
+                                                   program.failed)
+            hidden = {path for path in got.changes if any(
+                part.startswith(".") for part in path.split("/"))}
+            other = [path for path in is_whole(scenario, wanted, got) if path not in hidden
+                     and got.changes[path] != "folder"]
+            if other:
+                self.say(record, "%s: damaged: %s" % (where, ", ".join(other[:4])))
+            program.order(kernel.NOTHING)
+            again = scenario.start(server, again=True)
+            if again.status != 0:
+                self.say(record, "%s: again: status %s, %s" % (where, again.status,
+                                                               again.err[:200]))
+                continue
+            # A receipt says that it was published before; what a killed process was writing stays
+            # beside the output.
+            left = [path for path in is_whole(scenario, wanted, again)
+                    if path not in wanted.changes and not re.search(r"/\.[^/]*\.tmp-", path)]
+            missing = [path for path in wanted.changes if path not in again.changes]
+            if left or missing:
+                self.say(record, "%s: again: left behind %s, missing %s" % (
+                    where, ", ".join(left[:4]), ", ".join(missing[:4])))
+        return len(range(1, calls + 1, step))
