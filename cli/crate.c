@@ -4,7 +4,7 @@
 
 /* --- which crate --- */
 
-int crate_path(const cli_io *io, const cli_args *args, const char *word, const char **ret)
+static int crate_path(const cli_io *io, const cli_args *args, const char *word, const char **ret)
 {
     bool has_path = args_has(args, OPTION_PATH);
     bool has_manifest = args_has(args, OPTION_MANIFEST_PATH);
@@ -347,7 +347,7 @@ int crate_start(crate_work *self, const cli_io *io, const cg_env *env, const cli
                 const char *word)
 {
     bool is_audit = args_has(args, OPTION_AUDIT_CHECKPOINT);
-    const char *path;
+    const char *path = NULL;
     int status = check_options(io, args);
     cg_code code = CG_OK;
 

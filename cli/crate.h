@@ -21,9 +21,6 @@ typedef struct crate_work {
     char cache[4096];
 } crate_work;
 
-/* The crate a command means: `word`, --path, --manifest-path, or the current folder. */
-int crate_path(const cli_io *io, const cli_args *args, const char *word, const char **ret);
-
 /*
  * Open the crate, write or compare the baseline, compare the checkpoint. 0, or the exit status of
  * what was told.

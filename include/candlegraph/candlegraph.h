@@ -195,6 +195,7 @@ typedef struct cg_run_facts {
     cg_str run_id, correlation_id, entrypoint, device;
 } cg_run_facts;
 
+/* What the run was, in numbers; the texts live as long as the run. Never fails. */
 CG_API void cg_run_facts_of(const cg_run *run, cg_run_facts *ret);
 
 /* Health issue `index` in the order of the evidence; false: no more. */
@@ -355,8 +356,13 @@ typedef struct cg_compare_request {
 
 typedef struct cg_comparison cg_comparison;
 
+/*
+ * Read and compare. *ret is freed with cg_comparison_free, NULL on failure. CG_USAGE: an empty
+ * group, the same run twice or no number; else the codes of reading or verifying the run at fault.
+ */
 CG_API cg_code cg_compare(const cg_env *env, const cg_compare_request *request, cg_comparison **ret,
                           cg_err *reterr) CG_MUST;
+/* NULL is allowed. */
 CG_API void cg_comparison_free(cg_comparison *comparison);
 /* candle-graph/comparison/6 */
 CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_format *format,

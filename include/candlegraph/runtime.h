@@ -144,14 +144,23 @@ CG_API cg_code cg_runtime_open(const char *path, uint32_t form, const cg_runtime
 CG_API cg_code cg_runtime_open_sink(cg_sink sink, uint32_t form, const cg_runtime_run *run,
                                     cg_runtime **ret, cg_err *reterr);
 
+/*
+ * Write one record; its texts need not outlive the call. CG_USAGE: a text that must be there is
+ * NULL, an id was used before, or numbers contradict each other; err.text says which. CG_OUTPUT,
+ * CG_NOMEM.
+ */
 CG_API cg_code cg_runtime_write_tensor(cg_runtime *out, const cg_runtime_tensor *record,
                                        cg_err *reterr);
+/* One call of an operation, with its duration when it is known. */
 CG_API cg_code cg_runtime_write_operation(cg_runtime *out, const cg_runtime_operation *record,
                                           cg_err *reterr);
+/* What became of the gradient of one parameter. */
 CG_API cg_code cg_runtime_write_gradient(cg_runtime *out, const cg_runtime_gradient *record,
                                          cg_err *reterr);
+/* Statistics of one tensor. */
 CG_API cg_code cg_runtime_write_value(cg_runtime *out, const cg_runtime_value *record,
                                       cg_err *reterr);
+/* How long it took from one place of the source to another. */
 CG_API cg_code cg_runtime_write_edge(cg_runtime *out, const cg_runtime_edge *record,
                                      cg_err *reterr);
 

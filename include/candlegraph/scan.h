@@ -191,6 +191,11 @@ CG_API cg_code cg_scan_gate(const cg_scan *scan, cg_strictness strictness, const
 typedef uint32_t cg_baseline_kind;
 enum { CG_BASELINE_FINGERPRINT = 0, CG_BASELINE_READABLE = 1 };
 
+/*
+ * What the model is like, as a text file to keep beside the source: FINGERPRINT has components,
+ * parameters, functions and the findings by rule, READABLE shapes, certainty and numbers of
+ * findings as well. No lines of source, moving code changes nothing. CG_OUTPUT, CG_NOMEM.
+ */
 CG_API cg_code cg_write_baseline(const cg_scan *scan, cg_baseline_kind kind, cg_sink sink,
                                  cg_err *reterr) CG_MUST;
 /* Compare with the baseline at `path`; what differs goes to `sink`. CG_GATE when something does. */

@@ -20,7 +20,7 @@ const char *problem_id(enum problem problem)
     return problem_rows[problem].id;
 }
 
-const char *problem_help(enum problem problem)
+static const char *problem_help(enum problem problem)
 {
     return problem_rows[problem].help;
 }

@@ -43,7 +43,6 @@ cg_code err_nomem(cg_err *reterr);
 
 /* "input" -> id and code of the table. */
 const char *problem_id(enum problem problem);
-const char *problem_help(enum problem problem);
 cg_code problem_code(enum problem problem);
 
 #endif

@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STAGING_WORD    ".staging-"
-#define TRACE_WORD      ".trace-"
-#define TRACE_END       ".jsonl"
-#define SUM_BLOCK       ((size_t)64 << 10)
-#define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#define STAGING_WORD ".staging-"
+#define TRACE_WORD   ".trace-"
+#define TRACE_END    ".jsonl"
+#define SUM_BLOCK    ((size_t)64 << 10)
 /* Directories of a stage lie at most this deep; what lies deeper is not ours. */
 #define SWEEP_DEPTH 3
 

@@ -355,8 +355,9 @@ static cg_code read_document(answering *self, yyjson_val *root, cg_str manifest_
     return CG_OK;
 }
 
-cg_code ask_read_metadata(const cg_env *env, heap *from, arena *mem, cg_str text,
-                          cg_str manifest_path, ask_answer *ret, cg_err *reterr)
+/* The answer in the text of `cargo metadata`. */
+static cg_code ask_read_metadata(const cg_env *env, heap *from, arena *mem, cg_str text,
+                                 cg_str manifest_path, ask_answer *ret, cg_err *reterr)
 {
     answering self = {.env = env, .heap = from, .mem = mem, .reterr = reterr};
     json_reader reader;

@@ -57,8 +57,4 @@ cg_code ask_metadata(const cg_env *env, heap *from, arena *mem, const ask_questi
 cg_code ask_cfg(const cg_env *env, heap *from, arena *mem, const ask_question *question,
                 const ask_runner *runner, cargo_strs *ret, cg_err *reterr) CG_MUST;
 
-/* The answer in the text of `cargo metadata`. */
-cg_code ask_read_metadata(const cg_env *env, heap *from, arena *mem, cg_str text,
-                          cg_str manifest_path, ask_answer *ret, cg_err *reterr) CG_MUST;
-
 #endif

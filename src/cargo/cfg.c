@@ -115,7 +115,7 @@ static bool is_sign(token of, char sign)
 
 /* --- sets --- */
 
-bool cfg_set_has(const cfg_set *set, cg_str line)
+static bool cfg_set_has(const cfg_set *set, cg_str line)
 {
     for (size_t i = 0; i < set->lines.count; i++) {
         if (str_equal(set->lines.at[i], line))

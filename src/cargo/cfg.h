@@ -66,7 +66,5 @@ bool cfg_target_lines(arena *mem, cg_str triple, cargo_strs *ret);
 
 /* Make a set of lines in any order, with `feature="F"` for every feature. */
 bool cfg_set_make(arena *mem, cargo_strs lines, cargo_strs features, cfg_set *ret);
-/* Is exactly this line set? */
-bool cfg_set_has(const cfg_set *set, cg_str line);
 
 #endif

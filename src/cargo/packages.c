@@ -444,6 +444,19 @@ static cg_code say_chosen(cargo_graph *graph, uint32_t package, cg_str requireme
     return CG_OK;
 }
 
+/* The version an unresolved requirement on a Candle package means, or "". */
+static cg_str packages_candle_version(cg_str requirement)
+{
+    static const char *const known[] = {"0.11.1", "0.11.0", "0.10.2", "0.10.1", "0.10.0",
+                                        "0.9.2",  "0.9.1",  "0.9.0",  "0.8.4"};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (version_text_fits(requirement, str_from(known[i])))
+            return str_from(known[i]);
+    }
+    return CG_LIT("");
+}
+
 static cg_code resolve_unlocked(cargo_graph *graph, const manifest_dependency *of, uint32_t *ret,
                                 cg_err *reterr)
 {
@@ -525,16 +538,4 @@ cg_code packages_resolve(cargo_graph *graph, uint32_t package, const manifest_de
         return resolve_git(graph, patch != NULL ? patch->git : of->git, (cg_str){0}, of->package,
                            CG_LIT(""), ret, reterr);
     return resolve_unlocked(graph, of, ret, reterr);
-}
-
-cg_str packages_candle_version(cg_str requirement)
-{
-    static const char *const known[] = {"0.11.1", "0.11.0", "0.10.2", "0.10.1", "0.10.0",
-                                        "0.9.2",  "0.9.1",  "0.9.0",  "0.8.4"};
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (version_text_fits(requirement, str_from(known[i])))
-            return str_from(known[i]);
-    }
-    return CG_LIT("");
 }

@@ -45,7 +45,4 @@ cg_code packages_read(cargo_graph *graph, uint32_t package, cg_err *reterr) CG_M
 /* Directories of the workspace's members. */
 cg_code packages_members(cargo_graph *graph, cargo_strs *ret, cg_err *reterr) CG_MUST;
 
-/* The version an unresolved requirement on a Candle package means, or "". */
-cg_str packages_candle_version(cg_str requirement);
-
 #endif

@@ -6,7 +6,8 @@
 
 #define MASKS (1u << JOIN_COUNT)
 
-uint64_t nsight_end(uint64_t start_ns, uint64_t duration_ns)
+/* Saturating. */
+static uint64_t nsight_end(uint64_t start_ns, uint64_t duration_ns)
 {
     return num_sat_add(start_ns, duration_ns);
 }

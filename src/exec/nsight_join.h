@@ -30,9 +30,6 @@ static inline unsigned nsight_keys_of(const nsight_event *event)
     return mask;
 }
 
-/* Saturating. */
-uint64_t nsight_end(uint64_t start_ns, uint64_t duration_ns);
-
 /*
  * ret[i] answers ranges[i]; ranges without keys or projected interval match
  * nothing. Working memory from `heap`. Fails with CG_NOMEM.

@@ -143,8 +143,9 @@ static cg_code list_open(const trace_doc *doc, arena *mem, sc_records *ret, cg_e
     return CG_OK;
 }
 
-cg_code salvage_reason(arena *mem, uint64_t records, uint64_t dropped, sc_records open_spans,
-                       cg_str *ret, cg_err *reterr)
+/* `recovered 7 records; open at the end: a, b`: 32 names, then how many more. */
+static cg_code salvage_reason(arena *mem, uint64_t records, uint64_t dropped, sc_records open_spans,
+                              cg_str *ret, cg_err *reterr)
 {
     const rec_recovery_span *spans = open_spans.at;
     cg_code code = CG_OK;

@@ -23,10 +23,6 @@
 cg_code salvage_trace(const cg_env *env, cg_str text, cg_sink out, arena *mem, rec_recovery *ret,
                       cg_err *reterr) CG_MUST;
 
-/* `recovered 7 records; open at the end: a, b`: 32 names, then how many more. */
-cg_code salvage_reason(arena *mem, uint64_t records, uint64_t dropped, sc_records open_spans,
-                       cg_str *ret, cg_err *reterr) CG_MUST;
-
 /* The account as JSON. */
 cg_code salvage_write_account(const rec_recovery *account, heap *own, bool is_pretty, cg_sink sink,
                               cg_err *reterr) CG_MUST;

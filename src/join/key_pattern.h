@@ -14,9 +14,8 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-#define KEY_NUMBERS  8u      /* placeholders of one key; more make it match nothing */
-#define KEY_FAMILY   100000u /* members of one family */
-#define KEY_SEGMENTS 64u
+#define KEY_NUMBERS 8u      /* placeholders of one key; more make it match nothing */
+#define KEY_FAMILY  100000u /* members of one family */
 
 /* As the reader of the source has it. `text` may hold dots: the key is split at them. */
 typedef struct key_piece {

@@ -7,7 +7,7 @@
 
 /* --- forms --- */
 
-void path_canonical(cg_str name, buf *out)
+static void path_canonical(cg_str name, buf *out)
 {
     for (size_t i = 0; i < name.len; i++) {
         char byte = name.ptr[i];
@@ -68,7 +68,8 @@ static void add_shape(cg_str text, buf *out)
     }
 }
 
-bool path_fits(cg_str text, cg_str name)
+/* Does a name, both in canonical form, fit a text with placeholders? */
+static bool path_fits(cg_str text, cg_str name)
 {
     struct {
         cg_str name, number;

@@ -48,9 +48,4 @@ bool path_index_add(path_index *self, cg_str text, uint32_t value) CG_MUST;
 bool path_index_find(path_index *self, cg_str name, path_hits *hits) CG_MUST;
 void path_hits_free(heap *from, path_hits *self);
 
-/* The canonical form of a name is put behind what `out` holds. */
-void path_canonical(cg_str name, buf *out);
-/* Does a name, both in canonical form, fit a text with placeholders? */
-bool path_fits(cg_str text, cg_str name);
-
 #endif

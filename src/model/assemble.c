@@ -95,8 +95,9 @@ static bool is_plain(cg_str text)
     return text.len > 0;
 }
 
-bool assemble_shape(const eval *interpreter, const extract_parameter *parameter, arena *mem,
-                    cg_str *ret)
+/* The printed shape of a parameter: `(out, in)`, `n`, `()`. */
+static bool assemble_shape(const eval *interpreter, const extract_parameter *parameter, arena *mem,
+                           cg_str *ret)
 {
     buf text;
 

@@ -17,8 +17,5 @@ cg_code assemble_context(const program *code_of, model_draft *draft, cg_err *ret
 model_finding *assemble_finding(const program *code_of, const function_facts *functions,
                                 model_draft *draft, const char *rule, uint8_t confidence,
                                 cg_str message, model_place place);
-/* The printed shape of a parameter: `(out, in)`, `n`, `()`. */
-bool assemble_shape(const eval *interpreter, const extract_parameter *parameter, arena *mem,
-                    cg_str *ret);
 
 #endif

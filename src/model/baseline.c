@@ -258,7 +258,8 @@ static cg_str next_line(cg_str *rest)
     return without_end(line);
 }
 
-cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr)
+/* The kind a file is of, by its first line; fails with CG_INPUT when it is none. */
+static cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr)
 {
     cg_str line = next_line(&text);
 
@@ -467,7 +468,7 @@ static void compare_all(enum baseline_kind kind, const lines *was, const lines *
 cg_code baseline_compare(heap *from, cg_str text, const model_doc *doc, bool *ret_is_equal,
                          buf *out, cg_err *reterr)
 {
-    enum baseline_kind kind;
+    enum baseline_kind kind = BASELINE_FINGERPRINT;
     size_t before = out->len;
     lines was;
     lines is;

@@ -19,9 +19,6 @@
 
 enum baseline_kind { BASELINE_FINGERPRINT, BASELINE_READABLE };
 
-/* The kind a file is of, by its first line; fails with CG_INPUT when it is none. */
-cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr) CG_MUST;
-
 /* The whole file. Fails with CG_NOMEM. */
 cg_code baseline_write(heap *heap, const model_doc *doc, enum baseline_kind kind, buf *out,
                        cg_err *reterr) CG_MUST;

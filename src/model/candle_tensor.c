@@ -22,7 +22,8 @@ bool tensor_is(const eval *self, val which)
             value_class(self->values, value_transparent(self->values, at->type)) == CLASS_TENSOR);
 }
 
-val tensor_of_node(eval *self, node_ref node)
+/* The tensor of a node; 0: no memory. */
+static val tensor_of_node(eval *self, node_ref node)
 {
     value it = {.kind = VALUE_TENSOR, .type = std_type(self, TENSOR_TYPE)};
     const flow_node *at = flow_at(self->flow, node);

@@ -12,8 +12,6 @@
 
 /* Is it a tensor, a Var or a QTensor? */
 bool tensor_is(const eval *self, val which);
-/* The tensor of a node; 0: no memory. */
-val tensor_of_node(eval *self, node_ref node);
 /* A parameter that was just registered; without a graph, what it is called. */
 val tensor_parameter(eval *self, const trail_parameter *entry, cg_str text);
 /* The result is a tensor nobody knows more of. */

@@ -564,7 +564,8 @@ static bool gap_before(const void *context, uint32_t a, uint32_t b)
     return gaps[a].count > gaps[b].count;
 }
 
-void dataflow_sort_gaps(dataflow *self)
+/* Gaps by count, the most frequent first; in the order of the source among equals. */
+static void dataflow_sort_gaps(dataflow *self)
 {
     size_t count = self->gaps.count;
     uint32_t *order = arena_take(&self->work, (2 * count + 1) * sizeof *order);

@@ -53,8 +53,6 @@ void dataflow_init(dataflow *self, eval *interpreter, const function_facts *func
 cg_code dataflow_read(void *context, const entry_run *run, cg_err *reterr);
 /* What operations the parameters of the draft are used by. */
 cg_code dataflow_report(dataflow *self, cg_err *reterr) CG_MUST;
-/* Gaps by count, the most frequent first; in the order of the source among equals. */
-void dataflow_sort_gaps(dataflow *self);
 /* The figures and the gaps as Markdown: what docs/coverage.md says of one crate. */
 void dataflow_figures_text(dataflow *self, cg_str crate, buf *out);
 void dataflow_free(dataflow *self);

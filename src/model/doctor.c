@@ -45,7 +45,8 @@ static bool rule_before(const void *context, uint32_t a, uint32_t b)
     return str_compare(finding_at(self, a)->rule, finding_at(self, b)->rule) < 0;
 }
 
-bool doctor_count_rules(ask *self, sc_counts *ret)
+/* How many findings there are of each rule, by rule. */
+static bool doctor_count_rules(ask *self, sc_counts *ret)
 {
     size_t count = self->doc->findings.count;
     uint32_t *items = arena_take(&self->mem, (2 * count + 1) * sizeof *items);

@@ -10,8 +10,7 @@
 bool doctor_make(ask *self, ask_item *ret) CG_MUST;
 bool improvement_make(ask *self, ask_item *ret) CG_MUST;
 
-/* How many findings there are of each rule, by rule; and of each severity, those that occur. */
-bool doctor_count_rules(ask *self, sc_counts *ret) CG_MUST;
+/* How many findings there are of each severity, those that occur. */
 bool doctor_count_severities(ask *self, sc_counts *ret) CG_MUST;
 
 #endif

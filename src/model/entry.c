@@ -106,7 +106,11 @@ static void open_parts(tensor_list *self, const value *at)
     }
 }
 
-bool entry_tensors(flow *graph, val of, arena *mem, const node_ref **ret, size_t *ret_count)
+/*
+ * Tensors inside of a value, through everything that holds values, each once; in `mem`. Numbers
+ * that were read from a tensor count as the tensor.
+ */
+static bool entry_tensors(flow *graph, val of, arena *mem, const node_ref **ret, size_t *ret_count)
 {
     tensor_list list = {.graph = graph, .is_good = true};
     node_ref *copy = NULL;

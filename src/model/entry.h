@@ -74,11 +74,4 @@ cg_code entries_of_component(void *context, const extract_component *component, 
 cg_code entries_rest(entries *self, cg_err *reterr) CG_MUST;
 void entries_end(entries *self);
 
-/*
- * Tensors inside of a value, through everything that holds values, each once; in `mem`. Numbers
- * that were read from a tensor count as the tensor.
- */
-bool entry_tensors(flow *graph, val of, arena *mem, const node_ref **ret,
-                   size_t *ret_count) CG_MUST;
-
 #endif

@@ -328,7 +328,7 @@ model_place eval_place(const eval *self, ast_ref node)
     return (model_place){scope->file, at->start, at->end, scope->function};
 }
 
-cg_code eval_fault(eval *self, const char *rule, model_place place, cg_str name)
+static cg_code eval_fault(eval *self, const char *rule, model_place place, cg_str name)
 {
     return trail_add_fault(self->trail, rule, place, "%.*s", name.len > 400 ? 400 : (int)name.len,
                            name.ptr)

@@ -235,6 +235,9 @@ static cg_code assign_to(eval *self, ast_ref left, val which)
     return spot_of(self, left, &place) ? spot_write(self, &place, which) : CG_OK;
 }
 
+/* As evaluate, but `&mut place` and variables that are one stay references. */
+static cg_code evaluate_argument(eval *self, ast_ref node, val *ret);
+
 static cg_code evaluate_assignment(eval *self, ast_ref node, val *ret)
 {
     ast_ref left = ast_child(eval_tree(self), node, ROLE_LEFT);
@@ -1086,7 +1089,7 @@ cg_code evaluate(eval *self, ast_ref node, val *ret)
     return code == CG_OK && !*ret ? err_nomem(self->reterr) : code;
 }
 
-cg_code evaluate_argument(eval *self, ast_ref node, val *ret)
+static cg_code evaluate_argument(eval *self, ast_ref node, val *ret)
 {
     const ast_node *at = eval_node(self, node);
     place_value place;

@@ -88,7 +88,7 @@ typedef struct node_fact {
     module_ref module;
     ast_ref expansion;
     bool has_def[3]; /* by name_space; only the last one asked for is kept */
-    bool has_type, has_module, has_expansion;
+    bool has_type, has_module;
     bool is_generic; /* the type mentions a parameter */
 } node_fact;
 
@@ -217,7 +217,6 @@ cg_code eval_ways_from(eval *self, const trail_mark *from, size_t count, cg_str 
                        val *ret);
 /* A fault that something was cut off; once per evaluation. */
 cg_code eval_cut(eval *self, ast_ref node, const char *what);
-cg_code eval_fault(eval *self, const char *rule, model_place place, cg_str name);
 model_place eval_place(const eval *self, ast_ref node);
 /* `if cfg.bias`: word and the node's source text, white space folded. */
 cg_str eval_source(eval *self, const char *word, ast_ref node);
@@ -263,8 +262,6 @@ cg_code eval_item_fields(eval *self, item_ref item, type_ref owner, cg_str text,
 /* --- expressions --- */
 
 cg_code evaluate(eval *self, ast_ref node, val *ret);
-/* The same, but `&mut place` and variables that are one stay references. */
-cg_code evaluate_argument(eval *self, ast_ref node, val *ret);
 cg_code evaluate_block(eval *self, ast_ref block, val *ret);
 /* Statements of a block or macro, without a scope of their own. */
 cg_code evaluate_statements(eval *self, ast_ref first, val *ret);

@@ -25,7 +25,7 @@ typedef struct extractor {
     types *types;
     VEC(candidate) candidates;
     sym path_option, path_vec;
-    sym name_new, name_load, name_self;
+    sym name_new, name_load;
     /* the component being made */
     extract_component *component;
     VEC(cg_str) roots;

@@ -801,36 +801,9 @@ static enum flow_pass passes_of(flow_call *self)
     return FLOW_UNSURE;
 }
 
-static void pass_gradient(flow_call *self)
-{
-    enum flow_pass passes = passes_of(self);
-    interval factor;
-    bool has_yes = false;
-    bool has_perhaps = false;
-
-    /* Nothing flows back through `* 0`. */
-    if ((row_of(self)->domain == DOMAIN_MUL || row_of(self)->domain == DOMAIN_AFFINE) &&
-        self->count > 1 && flow_scalar(self->eval, self->args[1], &factor) && factor.lo == 0 &&
-        factor.hi == 0)
-        passes = FLOW_SEVERED;
-    for (size_t i = 0; i < self->edge_count; i++) {
-        flow_edge *edge = &self->edges[i];
-        uint8_t carries = facts_at(self, edge->from)->carries;
-
-        if (edge->passes == FLOW_PASSES)
-            edge->passes = (uint8_t)passes;
-        if (edge->passes == FLOW_SEVERED)
-            continue;
-        has_yes |=
-            carries == FLOW_YES && (edge->passes == FLOW_PASSES || edge->passes == FLOW_FAILS);
-        has_perhaps |= carries != FLOW_NO;
-    }
-    self->facts.carries = has_yes ? FLOW_YES : has_perhaps ? FLOW_PERHAPS : FLOW_NO;
-}
-
 /* --- numbers --- */
 
-bool flow_scalar(eval *self, val which, interval *ret)
+static bool flow_scalar(eval *self, val which, interval *ret)
 {
     const value *at = value_at(self->values, which);
     enum type_class class = CLASS_OTHER;
@@ -867,6 +840,37 @@ bool flow_scalar(eval *self, val which, interval *ret)
     }
     return true;
 }
+
+/* --- what flows back --- */
+
+static void pass_gradient(flow_call *self)
+{
+    enum flow_pass passes = passes_of(self);
+    interval factor;
+    bool has_yes = false;
+    bool has_perhaps = false;
+
+    /* Nothing flows back through `* 0`. */
+    if ((row_of(self)->domain == DOMAIN_MUL || row_of(self)->domain == DOMAIN_AFFINE) &&
+        self->count > 1 && flow_scalar(self->eval, self->args[1], &factor) && factor.lo == 0 &&
+        factor.hi == 0)
+        passes = FLOW_SEVERED;
+    for (size_t i = 0; i < self->edge_count; i++) {
+        flow_edge *edge = &self->edges[i];
+        uint8_t carries = facts_at(self, edge->from)->carries;
+
+        if (edge->passes == FLOW_PASSES)
+            edge->passes = (uint8_t)passes;
+        if (edge->passes == FLOW_SEVERED)
+            continue;
+        has_yes |=
+            carries == FLOW_YES && (edge->passes == FLOW_PASSES || edge->passes == FLOW_FAILS);
+        has_perhaps |= carries != FLOW_NO;
+    }
+    self->facts.carries = has_yes ? FLOW_YES : has_perhaps ? FLOW_PERHAPS : FLOW_NO;
+}
+
+/* --- domains --- */
 
 static interval domain_of(flow_call *self, size_t argument)
 {
@@ -1304,7 +1308,7 @@ static void require_numbers(flow_call *self)
 
 /* --- library bodies --- */
 
-node_ref flow_step(flow_call *outer, cg_str path, node_ref a, node_ref b, double m, double c)
+static node_ref flow_step(flow_call *outer, cg_str path, node_ref a, node_ref b, double m, double c)
 {
     flow_call *call = arena_take(&outer->flow->mem, sizeof *call);
     value tensor = {.kind = VALUE_TENSOR};

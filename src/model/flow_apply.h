@@ -47,14 +47,7 @@ void flow_call_begin(flow_call *self, eval *owner, cg_str path, model_place plac
 cg_code flow_apply(flow_call *self, node_ref *ret);
 /* A node for what is not understood, made of all tensors among the arguments. */
 cg_code flow_apply_unknown(flow_call *self, node_ref *ret);
-/*
- * The same with steps inside of a library's function: `a` and `b` are nodes, 0 none; m, c of
- * affine.
- */
-node_ref flow_step(flow_call *outer, cg_str path, node_ref a, node_ref b, double m, double c);
 
-/* What a number is, when it is one: as an interval, also when only its sign is known. */
-bool flow_scalar(eval *self, val number, interval *ret);
 /* A tensor-like value (also options and choices of them). */
 bool flow_is_tensor(eval *self, val which);
 /* A field of the layer, 0 none. */

@@ -250,6 +250,13 @@ static cg_code bounds_in(types *self, item_ref of, sym name, bound_list *into, c
     return CG_OK;
 }
 
+/*
+ * What a parameter, `Self` of a trait, `impl Trait` or associated type is known to be: TYPE_TRAIT
+ * (supertraits not included) and TYPE_FUNCTION. At most `room` are written to `ret`.
+ */
+static cg_code type_bounds(types *self, type_ref type, type_ref *ret, size_t room,
+                           size_t *ret_count, cg_err *reterr);
+
 /* Bounds of `type Name: Bound;` in the trait an associated type belongs to. */
 static cg_code associated_bounds(types *self, const model_type *type, bound_list *into,
                                  cg_err *reterr)
@@ -280,8 +287,8 @@ static cg_code associated_bounds(types *self, const model_type *type, bound_list
     return CG_OK;
 }
 
-cg_code type_bounds(types *self, type_ref type, type_ref *ret, size_t room, size_t *ret_count,
-                    cg_err *reterr)
+static cg_code type_bounds(types *self, type_ref type, type_ref *ret, size_t room,
+                           size_t *ret_count, cg_err *reterr)
 {
     model_type at = *type_at(self, type);
     bound_list into = {.at = ret, .room = room};
@@ -674,8 +681,9 @@ static cg_code find_member(types *self, type_ref type, enum item_kind kind, sym 
     return CG_OK;
 }
 
-cg_code type_find_member(types *self, type_ref type, enum item_kind kind, sym name,
-                         method_found *ret, cg_err *reterr)
+/* As type_find_method, for a member of that kind: ITEM_FUNCTION, ITEM_CONST, ITEM_TYPE_ALIAS. */
+static cg_code type_find_member(types *self, type_ref type, enum item_kind kind, sym name,
+                                method_found *ret, cg_err *reterr)
 {
     uint64_t key = number_map_key(type, name * 16 + (uint32_t)kind);
     const uint32_t *known;

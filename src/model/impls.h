@@ -10,17 +10,6 @@
 
 #include "model/types.h"
 
-/* As type_find_method, for a member of that kind: ITEM_FUNCTION, ITEM_CONST, ITEM_TYPE_ALIAS. */
-cg_code type_find_member(types *self, type_ref type, enum item_kind kind, sym name,
-                         method_found *ret, cg_err *reterr) CG_MUST;
-
-/*
- * What a parameter, `Self` of a trait, `impl Trait` or associated type is known to be: TYPE_TRAIT
- * (supertraits not included) and TYPE_FUNCTION. At most `room` are written to `ret`.
- */
-cg_code type_bounds(types *self, type_ref type, type_ref *ret, size_t room, size_t *ret_count,
-                    cg_err *reterr) CG_MUST;
-
 /* Does an impl, blanket ones included, give `type` that trait? */
 cg_code type_implements(types *self, type_ref type, item_ref trait_item, sym trait_path, bool *ret,
                         cg_err *reterr) CG_MUST;

@@ -12,7 +12,7 @@ typedef struct branches {
     VEC(branch) at;
 } branches;
 
-void scopes_free(names *self)
+static void scopes_free(names *self)
 {
     heap *from = self->program->heap;
 

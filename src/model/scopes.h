@@ -69,7 +69,6 @@ typedef struct names {
 } names;
 
 cg_code scopes_new(program *self, names **ret, cg_err *reterr) CG_MUST;
-void scopes_free(names *self);
 /* Take in what the program has collected since. */
 cg_code scopes_follow(names *self, cg_err *reterr) CG_MUST;
 

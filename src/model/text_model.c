@@ -84,7 +84,8 @@ static void text_rest(size_t total, size_t shown, buf *out)
         buf_addf(out, "  ... and %zu more (--limit)\n", total - shown);
 }
 
-void text_components(const model_doc *doc, size_t limit, buf *out)
+/* A line for each component: name, place, modules, parameters, entrypoints. */
+static void text_components(const model_doc *doc, size_t limit, buf *out)
 {
     size_t shown = min_size(doc->components.count, limit);
     size_t width = 0;

@@ -12,8 +12,6 @@
 
 /* Package, counts, components, findings by severity, next questions: `report`, `summary`. */
 void text_model_summary(const model_doc *doc, buf *out);
-/* A line for each component: name, place, modules, parameters, entrypoints. */
-void text_components(const model_doc *doc, size_t limit, buf *out);
 /* A line for each parameter: root, key, shape, how sure, place. */
 void text_parameters(const model_doc *doc, size_t limit, buf *out);
 

@@ -61,8 +61,7 @@ typedef struct trail_parameter {
     cg_str alternative; /* last part of the key that is taken instead when the checkpoint has
                             it: `gamma` for `weight`; absent mostly */
     bool is_running_state;
-    bool is_conditional_family; /* length decided by configuration */
-    uint64_t hash;              /* of root and key; trail_add_parameter's own */
+    uint64_t hash; /* of root and key; trail_add_parameter's own */
 } trail_parameter;
 
 /*

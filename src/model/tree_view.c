@@ -26,8 +26,7 @@ typedef struct tree_module {
     uint32_t next;
     uint32_t first_parameter; /* positions in doc->parameters */
     uint32_t node;            /* in the list of its component */
-    bool is_repeated;
-    size_term times; /* of the whole way from the component */
+    size_term times;          /* of the whole way from the component */
     cg_str times_text;
     holding *holds;
 } tree_module;
@@ -40,7 +39,6 @@ typedef struct planting {
     tree_module *modules;
     uint32_t *next_parameter;
     uint32_t *order; /* modules in the order they are made in */
-    uint32_t *parameter_order;
     text_index module_ids;
     text_index matches;
 } planting;

@@ -671,29 +671,6 @@ type_ref type_peel(const types *self, type_ref type)
     return type;
 }
 
-static bool mentions(const types *self, type_ref type, sym path, unsigned depth, uint32_t *fuel)
-{
-    const model_type *at = type_at(self, type);
-
-    if (*fuel == 0)
-        return false;
-    --*fuel;
-    if ((at->kind == TYPE_EXTERNAL || at->kind == TYPE_TRAIT) && at->name == path)
-        return true;
-    for (unsigned i = 0; i < at->arg_count && depth < TYPE_NESTING; i++) {
-        if (mentions(self, at->args[i], path, depth + 1, fuel))
-            return true;
-    }
-    return false;
-}
-
-bool type_mentions(const types *self, type_ref type, sym external_path)
-{
-    uint32_t fuel = TYPE_STEPS;
-
-    return external_path != 0 && mentions(self, type, external_path, 0, &fuel);
-}
-
 /* The type node of a field in the body of a struct or variant, 0: none. */
 static ast_ref find_field(const types *self, file_ref file, ast_ref body, sym field)
 {
@@ -743,16 +720,6 @@ cg_code type_field(types *self, type_ref owner, sym field, type_ref *ret, cg_err
     if (type_at(self, owner)->kind != TYPE_ITEM)
         return CG_OK;
     return field_of(self, owner, type_at(self, owner)->item, field, ret, reterr);
-}
-
-cg_code type_variant_field(types *self, type_ref owner, item_ref variant, sym field, type_ref *ret,
-                           cg_err *reterr)
-{
-    *ret = 0;
-    if (type_at(self, owner)->kind != TYPE_ITEM ||
-        self->program->items.at[variant].owner != type_at(self, owner)->item)
-        return CG_OK;
-    return field_of(self, owner, variant, field, ret, reterr);
 }
 
 /* --- text --- */

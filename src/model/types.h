@@ -26,15 +26,11 @@ cg_code type_substitute(types *self, type_ref type, const type_bindings *binding
                         cg_err *reterr) CG_MUST;
 /* Through Result, Option, Box, Rc, Arc, Cow, Cell, RefCell, Mutex, RwLock to the type inside. */
 type_ref type_peel(const types *self, type_ref type);
-/* Does the type mention the external anywhere inside? Linear in its size. */
-bool type_mentions(const types *self, type_ref type, sym external_path);
 /*
  * Declared type of a field (named, or by number for tuple structs), arguments substituted; 0: no
- * such field. type_variant_field: of a variant of the enum `owner`.
+ * such field.
  */
 cg_code type_field(types *self, type_ref owner, sym field, type_ref *ret, cg_err *reterr) CG_MUST;
-cg_code type_variant_field(types *self, type_ref owner, item_ref variant, sym field, type_ref *ret,
-                           cg_err *reterr) CG_MUST;
 /* Printed for people and documents: `Vec<layers::Block>`; in the program's memory. */
 bool type_text(types *self, type_ref type, cg_str *ret);
 

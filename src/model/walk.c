@@ -107,27 +107,6 @@ ast_ref walk_bare(const program *code_of, const ast *tree, ast_ref at)
     return at;
 }
 
-bool walk_path_ends(const program *code_of, const ast *tree, ast_ref path, cg_str owner,
-                    cg_str name)
-{
-    ast_ref leaf = path, before = 0;
-
-    if (ast_kind_of(tree, path) == AST_SCOPED_IDENTIFIER) {
-        leaf = ast_child(tree, path, ROLE_NAME);
-        before = ast_child(tree, path, ROLE_PATH);
-    }
-    if (!leaf || !str_equal(program_text(code_of, ast_at(tree, leaf)->text), name))
-        return false;
-    if (owner.len == 0)
-        return true;
-    if (before && ast_kind_of(tree, before) == AST_GENERIC_TYPE)
-        before = ast_child(tree, before, ROLE_TYPE);
-    if (before && (ast_kind_of(tree, before) == AST_SCOPED_IDENTIFIER ||
-                   ast_kind_of(tree, before) == AST_SCOPED_TYPE_IDENTIFIER))
-        before = ast_child(tree, before, ROLE_NAME);
-    return before && str_equal(program_text(code_of, ast_at(tree, before)->text), owner);
-}
-
 bool walk_is_test(const program *code_of, item_ref function)
 {
     const program_item *item = &code_of->items.at[function];

@@ -24,9 +24,6 @@ ast_ref walk_receiver(const ast *tree, ast_ref call);
 ast_ref walk_argument(const ast *tree, ast_ref call, size_t index);
 /* Without `&`, `?`, `unsafe {}`, `.clone()` and the like around it. */
 ast_ref walk_bare(const program *code_of, const ast *tree, ast_ref at);
-/* Does the path of a call end in `Owner::name`? An empty owner: any. */
-bool walk_path_ends(const program *code_of, const ast *tree, ast_ref path, cg_str owner,
-                    cg_str name);
 /* Is the function a test, or one of the modules around it made for tests? */
 bool walk_is_test(const program *code_of, item_ref function);
 

@@ -78,7 +78,8 @@ static void take_ahead(cg_record *session, uint64_t end)
     session->file_ahead = end + AHEAD_BYTES;
 }
 
-int session_write_chunk(cg_record *session, lane *self)
+/* The writer: move what is whole of `self` to a chunk. 0 or the error. */
+static int session_write_chunk(cg_record *session, lane *self)
 {
     uint64_t head = atomic_load_explicit(self->shared_head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&self->tail, memory_order_relaxed);

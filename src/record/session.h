@@ -15,8 +15,6 @@ cg_code session_open(const char *path, const cg_record_run *run, const cg_record
 cg_code session_end(cg_record *session, cg_str reason, cg_record_result *ret, cg_err *reterr);
 cg_code session_flush(cg_record *session, cg_err *reterr);
 
-/* The writer: move what is whole of `self` to a chunk. 0 or the error. */
-int session_write_chunk(cg_record *session, lane *self);
 /* Whether calls on this session still record. */
 static inline bool session_is_open(const cg_record *session)
 {

@@ -66,8 +66,12 @@ static cg_code refused(cg_code code, cg_err *reterr)
     return code;
 }
 
-cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
-                           cg_err *reterr)
+/*
+ * The page with these islands in their order; `kind` says what it is about (`evidence`, `model`,
+ * a word of ours). Nothing goes to the sink before the first island writes its first bytes.
+ */
+static cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
+                                  cg_err *reterr)
 {
     for (size_t i = 0; i < count; i++) {
         opening start = {.sink = sink, .kind = kind, .island = &at[i], .is_first = i == 0};
@@ -89,8 +93,8 @@ bool page_is_built(void)
     return false;
 }
 
-cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
-                           cg_err *reterr)
+static cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
+                                  cg_err *reterr)
 {
     (void)kind;
     (void)at;

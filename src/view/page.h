@@ -30,13 +30,6 @@ typedef struct page_island {
 
 #define PAGE_JSON "application/json"
 
-/*
- * The page with these islands in their order; `kind` says what it is about (`evidence`, `model`,
- * a word of ours). Nothing goes to the sink before the first island writes its first bytes.
- */
-cg_code page_write_islands(cg_str kind, const page_island *at, size_t count, cg_sink sink,
-                           cg_err *reterr) CG_MUST;
-
 /* What the islands beside a payload are called, and the kinds of pages they make. */
 #define PAGE_ANSWERS_ID    "cg-answers"         /* page-answers/1, beside a run */
 #define PAGE_AGAINST_ID    "cg-against-payload" /* viewer/5 of the other run */
