@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/sort.h"
+#include "model/id_order.h"
 #include "model/ids.h"
 #include "model/index.h"
 #include "model/normalise.h"
@@ -11,22 +11,24 @@ void model_draft_init(model_draft *self, heap *from)
 {
     *self = (model_draft){.heap = from};
     arena_init(&self->mem, from);
-    arena_init(&self->records, from);
+    for (size_t i = 0; i < MODEL_LIST_COUNT; i++)
+        arena_init(&self->records[i], from);
 }
 
 void model_draft_free(model_draft *self)
 {
-    for (size_t i = 0; i < MODEL_LIST_COUNT; i++)
+    for (size_t i = 0; i < MODEL_LIST_COUNT; i++) {
         vec_free(self->heap, &self->lists[i]);
+        arena_free(&self->records[i]);
+        arena_init(&self->records[i], self->heap);
+    }
     arena_free(&self->mem);
     arena_init(&self->mem, self->heap);
-    arena_free(&self->records);
-    arena_init(&self->records, self->heap);
 }
 
 void *draft_add(model_draft *self, enum model_list list)
 {
-    void *record = arena_zero(&self->records, model_list_table(list)->size);
+    void *record = arena_zero(&self->records[list], model_list_table(list)->size);
     void **place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
 
     if (place == NULL)
@@ -161,43 +163,16 @@ bool draft_same_layout(model_draft *self, cg_str expression, sc_tagged *ret)
 
 /* --- finish --- */
 
-static bool fill(const sc_table *table, void *record, arena *mem);
+static bool fill_list(const sc_table *table, char *at, size_t count, arena *mem);
 
-static bool fill_list(const sc_table *table, sc_records *list, arena *mem)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (!fill(table, (char *)list->at + i * table->size, mem))
-            return false;
-    }
-    return true;
-}
-
-static bool fill_member(const sc_field *field, void *member, arena *mem)
+/* Is there anything to fill in a field like this? */
+static bool is_fillable(const sc_field *field)
 {
     switch ((enum sc_type)field->type) {
-    case SC_STR: {
-        cg_str *text = member;
-
-        if (text->ptr == NULL && (field->rule == SC_REQUIRED || field->rule == SC_DEFAULTED))
-            *text = CG_LIT("");
-        return true;
-    }
-    case SC_RECORD: {
-        const sc_table *sub = field->sub;
-        void *record = *(void **)member;
-
-        if (record == NULL) {
-            if (field->rule != SC_REQUIRED)
-                return true;
-            record = arena_zero(mem, sub->size);
-            if (record == NULL)
-                return false;
-            *(const void **)member = record;
-        }
-        return fill(sub, record, mem);
-    }
+    case SC_STR: return field->rule == SC_REQUIRED || field->rule == SC_DEFAULTED;
+    case SC_RECORD:
     case SC_ENTRIES:
-    case SC_RECORDS: return fill_list(field->sub, member, mem);
+    case SC_RECORDS: return true;
     case SC_U64:
     case SC_OPT_U64:
     case SC_F64:
@@ -212,92 +187,138 @@ static bool fill_member(const sc_field *field, void *member, arena *mem)
     case SC_COUNTS:
     case SC_TAGGED:
     case SC_TAG:
-    case SC_STREAM: return true;
+    case SC_STREAM: return false;
+    }
+    return false;
+}
+
+/* The fields of a table that may have to be filled. */
+typedef struct fillable {
+    const sc_field *at[SC_MAX_FIELDS];
+    size_t count;
+} fillable;
+
+static fillable fillable_of(const sc_table *table)
+{
+    fillable found;
+
+    found.count = 0;
+    for (unsigned i = 0; i < table->count; i++) {
+        if (is_fillable(&table->fields[i]))
+            found.at[found.count++] = &table->fields[i];
+    }
+    return found;
+}
+
+/* `before`: the same member of a record that was filled, or NULL. Many share what is in it. */
+static bool fill_member(const sc_field *field, void *member, const void *before, arena *mem)
+{
+    if (field->type == SC_STR) {
+        cg_str *text = member;
+
+        if (text->ptr == NULL)
+            *text = CG_LIT("");
+    } else if (field->type == SC_RECORD) {
+        const sc_table *sub = field->sub;
+        void *record = *(void **)member;
+
+        if (record == NULL && field->rule != SC_REQUIRED)
+            return true;
+        if (before != NULL && record != NULL && record == *(void *const *)before)
+            return true;
+        if (record == NULL) {
+            record = arena_zero(mem, sub->size);
+            if (record == NULL)
+                return false;
+            *(const void **)member = record;
+        }
+        return fill_list(sub, record, 1, mem);
+    } else {
+        const sc_records *list = member;
+        const sc_records *other = before;
+
+        if (other == NULL || other->at != list->at || other->count < list->count)
+            return fill_list(field->sub, (char *)(uintptr_t)list->at, list->count, mem);
+    }
+    return true;
+}
+
+static bool fill_record(const fillable *fields, char *record, const char *before, arena *mem)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        size_t offset = fields->at[i]->offset;
+
+        if (!fill_member(fields->at[i], record + offset, before != NULL ? before + offset : NULL,
+                         mem))
+            return false;
     }
     return true;
 }
 
 /* What must be written is there: empty texts, cleared records. Tables nest as deep as we say. */
-static bool fill(const sc_table *table, void *record, arena *mem)
+static bool fill_list(const sc_table *table, char *at, size_t count, arena *mem)
 {
-    for (unsigned i = 0; i < table->count; i++) {
-        if (!fill_member(&table->fields[i], (char *)record + table->fields[i].offset, mem))
+    fillable fields = fillable_of(table);
+
+    for (size_t i = 0; i < count && fields.count > 0; i++) {
+        if (!fill_record(&fields, at + i * table->size, i > 0 ? at + (i - 1) * table->size : NULL,
+                         mem))
             return false;
     }
     return true;
 }
 
-/* What ids are ordered in: an order, room for another, keys, and the ids themselves. */
-typedef struct id_order {
-    uint32_t *order;
-    uint64_t *keys;
-    intern_text *ids;
-    size_t bytes[3];
-} id_order;
-
-static bool begin_order(heap *from, size_t count, id_order *ret)
+static bool fill_records(const sc_table *table, void *const *records, size_t count, arena *mem)
 {
-    *ret = (id_order){.bytes = {(2 * count + 1) * sizeof *ret->order,
-                                (count + 1) * sizeof *ret->keys, (count + 1) * sizeof *ret->ids}};
-    ret->order = heap_resize(from, NULL, 0, ret->bytes[0]);
-    ret->keys = heap_resize(from, NULL, 0, ret->bytes[1]);
-    ret->ids = heap_resize(from, NULL, 0, ret->bytes[2]);
-    return ret->order != NULL && ret->keys != NULL && ret->ids != NULL;
-}
+    fillable fields = fillable_of(table);
 
-static void end_order(heap *from, id_order *self)
-{
-    heap_resize(from, self->order, self->order == NULL ? 0 : self->bytes[0], 0);
-    heap_resize(from, self->keys, self->keys == NULL ? 0 : self->bytes[1], 0);
-    heap_resize(from, self->ids, self->ids == NULL ? 0 : self->bytes[2], 0);
-}
-
-/* The long lists are put in order here, so that there is no third copy of them while they are. */
-static bool order_list(model_draft *self, enum model_list list)
-{
-    size_t count = self->lists[list].count;
-    void **sorted;
-    id_order room;
-    bool is_good;
-
-    if (list != MODEL_TENSORS && list != MODEL_OPERATIONS)
-        return true;
-    sorted = heap_resize(self->heap, NULL, 0, (count + 1) * sizeof *sorted);
-    is_good = begin_order(self->heap, count, &room) && sorted != NULL;
-    for (size_t i = 0; i < count && is_good; i++) {
-        const cg_str *id = self->lists[list].at[i];
-
-        room.order[i] = (uint32_t)i;
-        room.ids[i] = (intern_text){.ptr = id->ptr, .len = (uint32_t)id->len};
+    for (size_t i = 0; i < count; i++) {
+        if (!fill_record(&fields, records[i], i > 0 ? records[i - 1] : NULL, mem))
+            return false;
     }
-    if (is_good)
-        sort_texts(room.order, room.order + count, room.keys, count, room.ids);
+    return true;
+}
+
+/* Those that are ordered by ids they have already. Findings get theirs later. */
+static bool is_by_id(enum model_list list)
+{
+    return list != MODEL_STAGES && list != MODEL_ASSEMBLY && list != MODEL_FINDINGS;
+}
+
+/* The records of a list as they stay: in order, copied once. */
+static bool gather_list(model_draft *self, enum model_list list, model_document *to)
+{
+    const sc_table *table = model_list_table(list);
+    size_t count = self->lists[list].count;
+    size_t bytes = (2 * count + 1) * sizeof(uint32_t);
+    void *const *from = self->lists[list].at;
+    uint32_t *order = heap_resize(self->heap, NULL, 0, bytes);
+    char *at = NULL;
+    bool is_good = order != NULL && fill_records(table, from, count, &to->mem);
+
     for (size_t i = 0; i < count && is_good; i++)
-        sorted[i] = self->lists[list].at[room.order[i]];
-    if (is_good && count > 0)
-        memcpy(self->lists[list].at, sorted, count * sizeof *sorted);
-    end_order(self->heap, &room);
-    heap_resize(self->heap, sorted, sorted == NULL ? 0 : (count + 1) * sizeof *sorted, 0);
-    return is_good;
+        order[i] = (uint32_t)i;
+    if (is_good && is_by_id(list))
+        is_good = id_order(self->heap, from, count, order, &count);
+    if (is_good)
+        at = arena_take(&to->mem, (count > 0 ? count : 1) * table->size);
+    for (size_t i = 0; i < count && at != NULL; i++)
+        memcpy(at + i * table->size, from[order[i]], table->size);
+    *model_list_of(&to->doc, list) = (sc_records){at, count};
+    heap_resize(self->heap, order, order != NULL ? bytes : 0, 0);
+    return at != NULL;
 }
 
 static bool gather(model_draft *self, model_document *to)
 {
     for (enum model_list list = 0; list < MODEL_LIST_COUNT; list++) {
-        const sc_table *table = model_list_table(list);
-        size_t count = self->lists[list].count;
-        char *at = arena_take(&to->mem, (count > 0 ? count : 1) * table->size);
-
-        if (at == NULL || !order_list(self, list))
+        if (!gather_list(self, list, to))
             return false;
-        for (size_t i = 0; i < count; i++)
-            memcpy(at + i * table->size, self->lists[list].at[i], table->size);
-        *model_list_of(&to->doc, list) = (sc_records){at, count};
-        if (!fill_list(table, model_list_of(&to->doc, list), &to->mem))
-            return false;
+        /* What is copied is given back before the next is. */
+        vec_free(self->heap, &self->lists[list]);
+        arena_free(&self->records[list]);
+        arena_init(&self->records[list], self->heap);
     }
-    arena_free(&self->records);
-    arena_init(&self->records, self->heap);
     return true;
 }
 
@@ -442,9 +463,9 @@ static bool complete(model_draft *self, model_document *to)
     to->doc.cargo = self->cargo;
     to->doc.runtime = self->runtime;
     return (self->cargo == NULL ||
-            fill(&table_model_cargo, (void *)(uintptr_t)self->cargo, &to->mem)) &&
+            fill_list(&table_model_cargo, (char *)(uintptr_t)self->cargo, 1, &to->mem)) &&
            (self->runtime == NULL ||
-            fill(&table_model_runtime, (void *)(uintptr_t)self->runtime, &to->mem));
+            fill_list(&table_model_runtime, (char *)(uintptr_t)self->runtime, 1, &to->mem));
 }
 
 cg_code model_finish(model_draft *self, model_document *ret, cg_err *reterr)
@@ -453,7 +474,8 @@ cg_code model_finish(model_draft *self, model_document *ret, cg_err *reterr)
     cg_code code = CG_OK;
 
     arena_init(&self->mem, self->heap);
-    code = complete(self, &made) ? model_normalise(&made, reterr) : err_nomem(reterr);
+    code =
+        complete(self, &made) ? model_normalise_lists(&made, is_by_id, reterr) : err_nomem(reterr);
     model_draft_free(self);
     if (code != CG_OK) {
         arena_free(&made.mem);

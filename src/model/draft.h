@@ -23,7 +23,7 @@
 typedef struct model_draft {
     heap *heap;
     arena mem;
-    arena records; /* until the document has its lists */
+    arena records[MODEL_LIST_COUNT]; /* until the document has its lists */
     cg_str analysis_id;
     const model_cargo *cargo;     /* NULL: no manifest */
     const model_runtime *runtime; /* NULL: no trace was merged */

@@ -231,10 +231,24 @@ typedef struct term {
 } term;
 
 typedef struct terms {
-    term at[EXPR_TERMS];
     size_t count;
     bool is_over; /* too many, too large, or out of memory */
+    term at[EXPR_TERMS];
 } terms;
+
+/* Instead of an initialiser, which clears all of the array. */
+static void terms_begin(terms *self)
+{
+    self->count = 0;
+    self->is_over = false;
+}
+
+static void terms_copy(terms *to, const terms *from)
+{
+    to->count = from->count;
+    to->is_over = from->is_over;
+    memcpy(to->at, from->at, from->count * sizeof *from->at);
+}
 
 static const expr *operands_of(const expr_pool *self, expr e, size_t *ret_count)
 {
@@ -456,7 +470,7 @@ static void terms_multiply(expr_pool *self, const terms *a, term by, int64_t sig
  */
 static bool terms_divide(expr_pool *self, terms *rest, const terms *by, terms *ret)
 {
-    *ret = (terms){.count = 0};
+    terms_begin(ret);
     for (unsigned steps = 0; rest->count > 0; steps++) {
         term first = rest->at[0];
         expr product;
@@ -559,13 +573,14 @@ static void cancel_common(expr_pool *self, terms *top, terms *bottom)
     for (size_t at = 0; bottom->count == 1;) {
         const expr *atoms = NULL;
         size_t count = atoms_of(self, &bottom->at[0].product, &atoms);
-        terms shorter = {.count = 0};
+        terms shorter;
         expr atom;
         bool fits = at < count;
 
         if (!fits)
             return;
         atom = atoms[at];
+        terms_begin(&shorter);
         for (size_t i = 0; fits && i < top->count; i++) {
             expr product;
 
@@ -574,7 +589,7 @@ static void cancel_common(expr_pool *self, terms *top, terms *bottom)
                 terms_add(self, &shorter, top->at[i].factor, product);
         }
         if (fits && divide_products(self, bottom->at[0].product, atom, &bottom->at[0].product))
-            *top = shorter;
+            terms_copy(top, &shorter);
         else
             at++;
     }
@@ -583,13 +598,15 @@ static void cancel_common(expr_pool *self, terms *top, terms *bottom)
 static expr divide(expr_pool *self, expr a, expr b, bool is_remainder)
 {
     enum expr_kind kind = is_remainder ? EXPR_REMAINDER : EXPR_QUOTIENT;
-    terms top = {.count = 0};
-    terms bottom = {.count = 0};
+    terms top;
+    terms bottom;
     terms rest;
     terms whole;
     int64_t by;
     expr quotient;
 
+    terms_begin(&top);
+    terms_begin(&bottom);
     terms_of(self, a, 1, &top);
     terms_of(self, b, 1, &bottom);
     if (top.is_over || bottom.is_over || bottom.count == 0)
@@ -604,12 +621,12 @@ static expr divide(expr_pool *self, expr a, expr b, bool is_remainder)
                                 : expr_binary(self, EXPR_SUB, expr_const(self, 0), a);
         return expr_const(self, is_remainder ? value % by : value / by);
     }
-    rest = top;
+    terms_copy(&rest, &top);
     if (terms_divide(self, &rest, &bottom, &whole))
         return is_remainder ? expr_const(self, 0) : terms_build(self, &whole);
     if (expr_constant(self, b, &by) && by > 1 && is_positive_or_zero(self, a)) {
-        whole = (terms){.count = 0};
-        rest = (terms){.count = 0};
+        terms_begin(&whole);
+        terms_begin(&rest);
         split_terms(self, &top, by, &whole, &rest);
         a = terms_build(self, &rest);
         if (whole.count > 0 && a != EXPR_NONE) {
@@ -617,7 +634,7 @@ static expr divide(expr_pool *self, expr a, expr b, bool is_remainder)
             return is_remainder ? quotient
                                 : expr_binary(self, EXPR_ADD, terms_build(self, &whole), quotient);
         }
-        top = rest;
+        terms_copy(&top, &rest);
     }
     if (!is_remainder) {
         cancel_common(self, &top, &bottom);
@@ -650,8 +667,9 @@ static expr extreme(expr_pool *self, enum expr_kind kind, expr a, expr b)
 {
     expr kept[EXPR_TERMS];
     size_t count = 0;
-    terms all = {.count = 0};
+    terms all;
 
+    terms_begin(&all);
     take_operands(self, a, kind, &all);
     take_operands(self, b, kind, &all);
     if (all.is_over)
@@ -724,10 +742,13 @@ static expr power(expr_pool *self, expr a, expr b)
 
 static expr multiply(expr_pool *self, expr a, expr b)
 {
-    terms left = {.count = 0};
-    terms right = {.count = 0};
-    terms result = {.count = 0};
+    terms left;
+    terms right;
+    terms result;
 
+    terms_begin(&left);
+    terms_begin(&right);
+    terms_begin(&result);
     terms_of(self, a, 1, &left);
     terms_of(self, b, 1, &right);
     result.is_over = left.is_over || right.is_over;
@@ -736,18 +757,53 @@ static expr multiply(expr_pool *self, expr a, expr b)
     return terms_build(self, &result);
 }
 
+static expr add(expr_pool *self, expr a, expr b, int64_t sign)
+{
+    terms result;
+
+    terms_begin(&result);
+    terms_of(self, a, 1, &result);
+    terms_of(self, b, sign, &result);
+    return terms_build(self, &result);
+}
+
+/* Numbers, as most operands are: the sums of terms come to the same. False: not so. */
+static bool binary_numbers(enum expr_op op, int64_t a, int64_t b, int64_t *ret)
+{
+    switch (op) {
+    case EXPR_ADD: return !__builtin_add_overflow(a, b, ret);
+    case EXPR_SUB: return b != INT64_MIN && !__builtin_sub_overflow(a, b, ret);
+    case EXPR_MUL: return !__builtin_mul_overflow(a, b, ret);
+    case EXPR_DIV:
+    case EXPR_REM:
+        if (b == 0 || b == -1)
+            return false;
+        *ret = op == EXPR_DIV ? a / b : a % b;
+        return true;
+    case EXPR_MIN:
+    case EXPR_MAX:
+        if (a == INT64_MIN || __builtin_sub_overflow(b, a, ret))
+            return false;
+        *ret = (op == EXPR_MIN) == (a < b) ? a : b;
+        return true;
+    case EXPR_POW: break;
+    }
+    return false;
+}
+
 expr expr_binary(expr_pool *self, enum expr_op op, expr a, expr b)
 {
-    terms result = {.count = 0};
+    int64_t left;
+    int64_t right;
 
     if (a == EXPR_NONE || b == EXPR_NONE)
         return EXPR_NONE;
+    if (expr_constant(self, a, &left) && expr_constant(self, b, &right) &&
+        binary_numbers(op, left, right, &left))
+        return expr_const(self, left);
     switch (op) {
-    case EXPR_ADD:
-    case EXPR_SUB:
-        terms_of(self, a, 1, &result);
-        terms_of(self, b, op == EXPR_ADD ? 1 : -1, &result);
-        return terms_build(self, &result);
+    case EXPR_ADD: return add(self, a, b, 1);
+    case EXPR_SUB: return add(self, a, b, -1);
     case EXPR_MUL: return multiply(self, a, b);
     case EXPR_DIV:
     case EXPR_REM: return divide(self, a, b, op == EXPR_REM);
@@ -1028,7 +1084,7 @@ enum expr_answer expr_solve(expr_pool *self, expr e, int64_t number, const expr_
 {
     expr_list symbols = {0};
     expr bound = expr_substitute(self, e, bindings, count);
-    terms sum = {.count = 0};
+    terms sum;
     bool is_listed;
     expr free = EXPR_NONE;
     int64_t value;
@@ -1043,6 +1099,7 @@ enum expr_answer expr_solve(expr_pool *self, expr e, int64_t number, const expr_
     if (is_listed && symbols.count == 1)
         free = symbols.at[0];
     vec_free(self->heap, &symbols);
+    terms_begin(&sum);
     terms_of(self, bound, 1, &sum);
     if (!is_listed || sum.is_over)
         return EXPR_OPEN;

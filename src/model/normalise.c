@@ -251,14 +251,14 @@ static bool order_findings(model_doc *doc, arena *mem)
     return true;
 }
 
-static bool order_lists(model_doc *doc, arena *mem)
+static bool order_lists(model_doc *doc, bool (*is_ordered)(enum model_list list), arena *mem)
 {
     for (enum model_list list = 0; list < MODEL_LIST_COUNT; list++) {
         sc_records *records = model_list_of(doc, list);
         before_fn *before = list == MODEL_STAGES ? stage_before : id_before;
         bool is_unique = list != MODEL_STAGES && list != MODEL_FINDINGS;
 
-        if (list != MODEL_ASSEMBLY &&
+        if (list != MODEL_ASSEMBLY && (is_ordered == NULL || !is_ordered(list)) &&
             !sort_records(mem, records, model_list_table(list)->size, before, is_unique))
             return false;
     }
@@ -267,11 +267,17 @@ static bool order_lists(model_doc *doc, arena *mem)
 
 cg_code model_normalise(model_document *document, cg_err *reterr)
 {
+    return model_normalise_lists(document, NULL, reterr);
+}
+
+cg_code model_normalise_lists(model_document *document, bool (*is_ordered)(enum model_list list),
+                              cg_err *reterr)
+{
     model_doc *doc = &document->doc;
     arena *mem = &document->mem;
     model_coverage *coverage = arena_take(mem, sizeof *coverage);
 
-    if (coverage == NULL || !order_lists(doc, mem) || !order_components(doc, mem) ||
+    if (coverage == NULL || !order_lists(doc, is_ordered, mem) || !order_components(doc, mem) ||
         !order_functions(doc, mem) || !order_parameters(doc, mem) || !order_findings(doc, mem))
         return err_nomem(reterr);
     CG_TRY(coverage_count(document, coverage, reterr));

@@ -14,6 +14,9 @@
 
 /* Put `document` in order and count it. Fails with CG_NOMEM, the document is then unusable. */
 cg_code model_normalise(model_document *document, cg_err *reterr) CG_MUST;
+/* The same where some lists are known to be in order, each id once. */
+cg_code model_normalise_lists(model_document *document, bool (*is_ordered)(enum model_list list),
+                              cg_err *reterr) CG_MUST;
 
 /* Texts in bytewise order, each once; the list is a new one in `mem` when anything changes. */
 bool texts_unique(arena *mem, sc_strs *list) CG_MUST;

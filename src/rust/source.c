@@ -29,18 +29,38 @@ static bool mark_characters(rust_source *self, arena *mem, size_t len)
     return true;
 }
 
+/* How many characters begin in text[at, end); one begins at `at`. */
+static uint32_t count_characters(cg_str text, size_t at, size_t end)
+{
+    uint32_t count = 0;
+
+    while (at < end) {
+        if (end - at >= 8 && (str_load(text.ptr + at, 8) & UINT64_C(0x8080808080808080)) == 0) {
+            at += 8;
+            count += 8;
+            continue;
+        }
+        str_next(text, &at);
+        count++;
+    }
+    return count;
+}
+
 /* How many characters begin before the offset. */
 static uint32_t characters_before(const rust_source *self, size_t offset)
 {
-    source_mark from;
-    size_t at;
+    source_mark from = self->marks[offset / STRIDE];
 
+    return from.count + count_characters(self->text, from.offset, offset);
+}
+
+/* How many characters begin in [at, end), where a line begins at `at`. */
+static uint32_t characters_between(const rust_source *self, size_t at, size_t end)
+{
     if (self->marks == NULL)
-        return (uint32_t)offset;
-    from = self->marks[offset / STRIDE];
-    for (at = from.offset; at < offset; from.count++)
-        str_next(self->text, &at);
-    return from.count;
+        return (uint32_t)(end - at);
+    return end - at <= STRIDE ? count_characters(self->text, at, end)
+                              : characters_before(self, end) - characters_before(self, at);
 }
 
 bool source_init(rust_source *self, arena *mem, cg_str path, cg_str text)
@@ -87,7 +107,6 @@ rust_place source_place(const rust_source *self, uint32_t offset)
         at = sizeof BYTE_ORDER_MARK - 1;
     return (rust_place){
         .line = low + 1,
-        .column =
-            at < offset ? 1 + characters_before(self, offset) - characters_before(self, at) : 1,
+        .column = at < offset ? 1 + characters_between(self, at, offset) : 1,
     };
 }
