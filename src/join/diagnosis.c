@@ -213,7 +213,8 @@ static bool has_own_tensor(difference *self, const model_key *key)
 
         if (!spare->is_explained && difference_shape(self, key, spare->row) != SHAPE_OTHER &&
             str_equal(last_segment(&spare->name), last_segment(&key->name)) &&
-            (rename_is_head(module) || str_equal(module, module_segment(&key->name))))
+            (rename_is_head(module) || str_equal(module, module_segment(&key->name)) ||
+             (is_table_key(key) && rename_is_table(module))))
             return true;
     }
     return false;
@@ -660,6 +661,19 @@ static cg_code order_rows(difference *self, cg_err *reterr)
     return CG_OK;
 }
 
+/* Names that are settled can leave a prefix in sight, and that in turn other names. */
+static cg_code find_renamed(difference *self, cg_err *reterr)
+{
+    size_t shift_count = self->shifts.count;
+    size_t row_count = self->rows.count;
+
+    CG_TRY(rename_find(self, reterr));
+    if (self->rows.count == row_count)
+        return CG_OK;
+    CG_TRY(prefix_find_shifted(self, reterr));
+    return self->shifts.count == shift_count ? CG_OK : rename_find(self, reterr);
+}
+
 cg_code diagnosis_run(difference *self, cg_err *reterr)
 {
     CG_TRY(find_shards(self, reterr));
@@ -671,7 +685,7 @@ cg_code diagnosis_run(difference *self, cg_err *reterr)
     CG_TRY(projection_find_fused(self, reterr));
     CG_TRY(projection_find_split(self, reterr));
     CG_TRY(find_ties(self, reterr));
-    CG_TRY(rename_find(self, reterr));
+    CG_TRY(find_renamed(self, reterr));
     CG_TRY(find_ties(self, reterr));
     CG_TRY(find_running(self, reterr));
     CG_TRY(find_variant(self, reterr));

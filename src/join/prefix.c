@@ -164,6 +164,7 @@ typedef struct shift {
     uint64_t missed; /* keys below `model` that the file has not below `file` */
     uint64_t left;   /* tensors below `file` that no key asks for */
     bool is_deep;    /* more than a leaf is moved */
+    bool is_whole;   /* nothing is missing outside `model`, nothing unclaimed outside `file` */
     uint32_t children;
 } shift;
 
@@ -250,12 +251,17 @@ static cg_code judge(difference *self, shift *by, cg_err *reterr)
 {
     cg_str last = {0};
 
+    by->is_whole = true;
     for (size_t i = 0; i < self->key_count; i++) {
         const model_key *key = &self->keys[i];
         uint32_t spare;
         cg_str rest;
 
-        if (!key_is_open(key) || key->is_template)
+        if (!key_is_open(key))
+            continue;
+        if (rest_after(key->name.text, by->model).ptr == NULL)
+            by->is_whole = false;
+        if (key->is_template)
             continue;
         CG_TRY(shifted(self, by, key, &spare, &rest, reterr));
         if (rest.ptr == NULL)
@@ -271,9 +277,14 @@ static cg_code judge(difference *self, shift *by, cg_err *reterr)
             by->children++;
         last = first_segment(rest);
     }
-    for (size_t i = 0; i < self->spare_count; i++)
-        by->left += !self->spare[i].is_explained &&
-                    rest_after(self->spare[i].name.text, by->file).ptr != NULL;
+    for (size_t i = 0; i < self->spare_count; i++) {
+        if (self->spare[i].is_explained)
+            continue;
+        if (rest_after(self->spare[i].name.text, by->file).ptr != NULL)
+            by->left++;
+        else
+            by->is_whole = false;
+    }
     by->left -= by->left < by->hits ? by->left : by->hits;
     return CG_OK;
 }
@@ -326,7 +337,8 @@ static uint32_t common_lead(cg_str a, cg_str b)
 
 /*
  * Is this a prefix, not another name for one module? Something is put in front or left out; or the
- * outermost module has another name, and everything that is missing lies in it.
+ * outermost module has another name, and everything that is missing lies in it. When all of both
+ * sides lies below, a few keys are enough: the others have other names below it as well.
  */
 static bool is_shift(const difference *self, const shift *by, uint64_t open)
 {
@@ -335,6 +347,8 @@ static bool is_shift(const difference *self, const shift *by, uint64_t open)
 
     if (by->hits == 0 || (by->hits < by->missed && lead > 0))
         return false;
+    if (by->is_whole && by->is_deep && lead == 0 && by->hits * 4 >= by->missed)
+        return true;
     if (is_added && lead == 0)
         return by->hits * 2 > by->missed || by->hits > 3;
     if (is_added)

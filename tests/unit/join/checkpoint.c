@@ -132,6 +132,46 @@ static void a_prefix_of_the_file_is_named(void **state)
     end(&w);
 }
 
+static const char reader[] = "vb t.words.weight = v, n : embedding\n"
+                             "vb t.blocks.{i}.up.weight = m, n : linear\n"
+                             "vb t.blocks.{i}.norm.weight = n : norm\n"
+                             "vb t.norm.weight = n : norm\nvb t.norm.bias = n : norm\n"
+                             "vb t.head.weight = k, n : linear\nvb t.head.bias = k : linear\n";
+
+static void a_prefix_is_seen_behind_other_names(void **state)
+{
+    world w;
+
+    (void)state;
+    compare(&w, reader,
+            "x.words.weight F32 9 2\nx.layers.0.up.weight F32 5 2\nx.layers.0.ln.weight F32 2\n"
+            "x.layers.1.up.weight F32 5 2\nx.layers.1.ln.weight F32 2\nx.ln.weight F32 2\n"
+            "x.ln.bias F32 2\nx.head.weight F32 3 2\nx.head.bias F32 3\n");
+    assert_mapped(row_of(&w, "prefix_shifted", 1), "t.head.bias", "x.head.bias");
+    for (size_t i = 0; i < w.doc.diagnosis.count; i++) {
+        const doc_diagnosis *row = (const doc_diagnosis *)w.doc.diagnosis.at + i;
+
+        assert_true(str_equal(row->code, CG_LIT("prefix_shifted")) ||
+                    str_equal(row->code, CG_LIT("renamed")));
+    }
+    end(&w);
+}
+
+/* The head is no copy of a table that the file has under another name. */
+static void a_table_of_another_name_is_no_tie(void **state)
+{
+    world w;
+
+    (void)state;
+    compare(&w, reader,
+            "x.t.wte.weight F32 9 2\nx.t.h.0.fc.weight F32 5 2\nx.t.h.0.nm.weight F32 2\n"
+            "x.t.h.1.fc.weight F32 5 2\nx.t.h.1.nm.weight F32 2\nx.t.norm.weight F32 2\n"
+            "x.t.norm.bias F32 2\nx.t.head.weight F32 9 2\nx.t.head.bias F32 9\n");
+    assert_mapped(row_of(&w, "prefix_shifted", 1), "t.head.bias", "x.t.head.bias");
+    row_of(&w, "tied_weight", 0);
+    end(&w);
+}
+
 static void a_repeated_prefix_names_the_call(void **state)
 {
     world w;
@@ -339,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_family_that_lacks_a_layer_lists_that_layer),
         cmocka_unit_test(one_wrong_tensor_is_told_from_the_others),
         cmocka_unit_test(a_prefix_of_the_file_is_named),
+        cmocka_unit_test(a_prefix_is_seen_behind_other_names),
+        cmocka_unit_test(a_table_of_another_name_is_no_tie),
         cmocka_unit_test(a_repeated_prefix_names_the_call),
         cmocka_unit_test(gamma_is_the_weight_and_never_the_bias),
         cmocka_unit_test(parts_of_a_merged_tensor_are_one_row),
