@@ -15,6 +15,15 @@
 
 enum clock_kind { CLOCK_MONOTONIC_NS = 0, CLOCK_TSC = 1, CLOCK_ARM = 2 };
 
+/* The one that is read without a call here, if there is any. */
+#if defined(__x86_64__) || defined(__i386__)
+#define CLOCK_REGISTER CLOCK_TSC
+#elif defined(__aarch64__)
+#define CLOCK_REGISTER CLOCK_ARM
+#else
+#define CLOCK_REGISTER CLOCK_MONOTONIC_NS
+#endif
+
 /* A moment seen on both clocks. */
 typedef struct clock_pair {
     uint64_t ticks;

@@ -741,29 +741,6 @@ static void put_op(converter *self, const slot_op *at, uint32_t number)
     wire_put_op(&self->out, &op);
 }
 
-/* The same in the wide form. */
-static void put_narrow_op(converter *self, const slot_op_narrow *at, uint32_t number)
-{
-    union {
-        slot_op op;
-        uint64_t room[6 + 256];
-    } wide;
-    size_t count = at->layout_inputs >> 24;
-
-    wide.op.head = at->head;
-    wide.op.head.kind = SPOOL_OP;
-    wide.op.head.flags = 0;
-    wide.op.name = at->name;
-    wide.op.layout_inputs = at->layout_inputs;
-    wide.op.output = at->output;
-    wide.op.duration = at->duration;
-    wide.op.input_dense = at->input_dense;
-    for (size_t i = 0; i < count; i++) {
-        wide.room[6 + i] = at->inputs[i];
-    }
-    put_op(self, &wide.op, number);
-}
-
 static void put_tensor(converter *self, const slot_tensor *at, uint32_t number)
 {
     const layout_entry *layout = find_layout(self, at->layout);
@@ -970,7 +947,6 @@ static void put_record(converter *self, size_t lane, const slot *at, unsigned de
     case SPOOL_CALL_EDGE: keep_call_edge(self, (const slot_edge *)at, depth); return;
     case SPOOL_DATA_EDGE: keep_data_edge(self, (const slot_edge *)at); return;
     case SPOOL_OP:
-    case SPOOL_OP_NARROW:
     case SPOOL_TENSOR:
     case SPOOL_STATS:
     case SPOOL_SCALAR:
@@ -983,13 +959,11 @@ static void put_record(converter *self, size_t lane, const slot *at, unsigned de
     }
     number = find_span(self, at->lane, at->span, depth);
     if (number == 0) {
-        refuse(self, at->kind == SPOOL_OP_NARROW ? (unsigned)SPOOL_OP : at->kind,
-               "a record of a span that is not in the trace");
+        refuse(self, at->kind, "a record of a span that is not in the trace");
         return;
     }
     switch ((enum spool_kind)at->kind) {
     case SPOOL_OP: put_op(self, (const slot_op *)at, number); return;
-    case SPOOL_OP_NARROW: put_narrow_op(self, (const slot_op_narrow *)at, number); return;
     case SPOOL_TENSOR: put_tensor(self, (const slot_tensor *)at, number); return;
     case SPOOL_STATS: put_stats(self, (const slot_stats *)at, number); return;
     case SPOOL_SCALAR: put_scalar(self, (const slot_scalar *)at, number); return;
@@ -1151,10 +1125,10 @@ static void make_facts(const converter *self, meta_facts *facts)
     }
     double cost = 0;
     for (unsigned i = SPOOL_BEGIN; i < SPOOL_KINDS; i++) {
-        double each = i == SPOOL_BEGIN || i == SPOOL_END      ? header->span_ns / 2
-                      : i == SPOOL_OP || i == SPOOL_OP_NARROW ? header->op_ns
-                      : i == SPOOL_SCALAR                     ? header->scalar_ns
-                                                              : header->tensor_ns;
+        double each = i == SPOOL_BEGIN || i == SPOOL_END ? header->span_ns / 2
+                      : i == SPOOL_OP                    ? header->op_ns
+                      : i == SPOOL_SCALAR                ? header->scalar_ns
+                                                         : header->tensor_ns;
 
         facts->measured_records += self->measured[i];
         cost += each * (double)self->measured[i];

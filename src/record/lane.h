@@ -27,6 +27,11 @@ enum session_state { SESSION_CLOSED = 0, SESSION_OPEN, SESSION_ENDING, SESSION_F
 /* Of the ring's beginning behind its end: no record is longer. */
 #define WRAP_BYTES ((SPOOL_RECORD_BYTES + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE)
 
+typedef struct lane_place {
+    uint64_t what; /* name << 32 | layout */
+    uint64_t size; /* (number of inputs + 1) << 32 | their dense bytes; 0: nothing here yet */
+} lane_place;
+
 typedef struct lane {
     _Atomic uint64_t limit;
     uint64_t head;
@@ -40,8 +45,10 @@ typedef struct lane {
     uint32_t spans;
     uint32_t depth;
     uint64_t *stack; /* [0] is the root */
+    uint64_t began;  /* when the last span did, on this lane */
     uint32_t stack_capacity;
     enum clock_kind clock;
+    lane_place places[SPOOL_PLACES]; /* what the stream has left in them */
 
     _Alignas(64) _Atomic uint64_t tail;
     spool_lane *page; /* the ring follows, and its first WRAP_BYTES once more */
@@ -121,16 +128,23 @@ static inline lane *lane_of(cg_record *session)
     return lane_find(session);
 }
 
-/* Where the next record of `bytes` goes, or NULL. `reserve`: room kept free behind it. */
-static inline void *lane_take(lane *self, uint64_t bytes, uint64_t reserve, unsigned kind)
+/* Whether `bytes` more fit for sure. */
+static inline bool lane_has(const lane *self, uint64_t bytes)
 {
-    uint64_t end = self->head + bytes + self->reserved + reserve;
+    uint64_t end = self->head + bytes + self->reserved;
 
-    if (__builtin_expect(end > atomic_load_explicit(&self->limit, memory_order_relaxed), 0) &&
-        !lane_room(self, bytes + reserve, kind)) {
-        return NULL;
-    }
+    return __builtin_expect(end <= atomic_load_explicit(&self->limit, memory_order_relaxed), 1);
+}
+
+static inline void *lane_head(const lane *self)
+{
     return self->ring + (self->head & self->mask);
+}
+
+/* Where the next record of `bytes` goes, or NULL. */
+static inline void *lane_take(lane *self, uint64_t bytes, unsigned kind)
+{
+    return lane_has(self, bytes) || lane_room(self, bytes, kind) ? lane_head(self) : NULL;
 }
 
 /* The record is whole: from now on it survives the process. */

@@ -87,7 +87,7 @@ static bool define(cg_record *session, slot head, const void *body, size_t bytes
     size_t whole = (sizeof head + bytes + SPOOL_UNIT - 1) / SPOOL_UNIT * SPOOL_UNIT;
 
     head.lane = (uint16_t)(whole / SPOOL_UNIT);
-    char *to = here == NULL ? NULL : lane_take(here, whole, 0, head.kind);
+    char *to = here == NULL ? NULL : lane_take(here, whole, head.kind);
     if (to == NULL) {
         atomic_store_explicit(&session->has_lost_names, true, memory_order_relaxed);
         return false;

@@ -16,43 +16,115 @@ static cg_record_span no_span(const lane *self)
 
 /* --- the hot calls --- */
 
-cg_record_span cg_record_begin_on(cg_record *session, cg_record_name name, uint32_t what)
-{
-    lane *self = lane_of(session);
+/*
+ * Each of them is written once and compiled twice. AT_ONCE nothing is called, so that no register
+ * has to be saved and no stack to be guarded; when something stands in the way, nothing is done,
+ * the answer is false, and the call begins again WITH_CARE, where it may take what it takes.
+ */
+enum way { AT_ONCE, WITH_CARE };
 
-    if (self == NULL) {
-        return no_span(NULL);
+#define HOT     static inline __attribute__((always_inline))
+#define CAREFUL __attribute__((noinline)) static
+#define RARE    __attribute__((noinline, cold)) static
+
+HOT bool is_likely(bool condition)
+{
+    return __builtin_expect(condition, 1);
+}
+
+HOT lane *lane_at_once(const cg_record *session)
+{
+    lane *self = lane_here;
+
+    return is_likely(self != NULL &&
+                     atomic_load_explicit(&self->session, memory_order_relaxed) == session &&
+                     self->clock == CLOCK_REGISTER)
+               ? self
+               : NULL;
+}
+
+HOT uint64_t time_now(const lane *self, enum way way)
+{
+    return clock_read(way == AT_ONCE ? CLOCK_REGISTER : self->clock);
+}
+
+HOT bool has_room(lane *self, uint64_t bytes, unsigned kind, enum way way)
+{
+    return lane_has(self, bytes) || (way == WITH_CARE && lane_room(self, bytes, kind));
+}
+
+HOT bool hot_begin(cg_record *session, lane *self, cg_record_name name, uint32_t what, enum way way,
+                   cg_record_span *ret)
+{
+    if (!is_likely(self->depth + 1 != self->stack_capacity)) {
+        if (way == AT_ONCE) {
+            return false;
+        }
+        if (!lane_grow_stack(self)) {
+            session_drop(session, SPOOL_BEGIN);
+            return false;
+        }
     }
-    if (__builtin_expect(self->depth + 1 == self->stack_capacity, 0) && !lane_grow_stack(self)) {
-        session_drop(session, SPOOL_BEGIN);
-        return no_span(self);
+    if (!has_room(self, sizeof(slot_begin) + END_BYTES, SPOOL_BEGIN, way)) {
+        return false;
     }
-    slot_begin *at = lane_take(self, sizeof *at, END_BYTES, SPOOL_BEGIN);
-    if (at == NULL) {
-        return no_span(self);
-    }
-    uint64_t now = clock_read(self->clock);
+    void *at = lane_head(self);
+    uint64_t now = time_now(self, way);
+    uint64_t after = now - self->began;
     uint64_t parent = self->stack[self->depth];
     uint32_t span = ++self->spans;
     uint64_t reference = (uint64_t)self->number << SPAN_WIDTH | span;
 
-    at->head = (slot){SPOOL_BEGIN, (uint8_t)what, (uint16_t)(parent >> SPAN_WIDTH), span, now};
-    at->name = name;
-    at->parent = (uint32_t)parent;
-    at->reserved = 0;
+    self->began = now;
     self->stack[++self->depth] = reference;
     self->reserved += END_BYTES;
-    lane_give(self, sizeof *at);
-    if (__builtin_expect((what & SLOT_MEASURED) != 0, 0)) {
+    if (is_likely(after <= UINT32_MAX)) {
+        *(slot_begin_near *)at = (slot_begin_near){.kind = SPOOL_BEGIN_NEAR,
+                                                   .flags = (uint8_t)what,
+                                                   .parent_lane = (uint16_t)(parent >> SPAN_WIDTH),
+                                                   .parent = (uint32_t)parent,
+                                                   .name = name,
+                                                   .after = (uint32_t)after};
+        lane_give(self, sizeof(slot_begin_near));
+    } else {
+        *(slot_begin *)at = (slot_begin){
+            .head = {SPOOL_BEGIN, (uint8_t)what, (uint16_t)(parent >> SPAN_WIDTH), span, now},
+            .name = name,
+            .parent = (uint32_t)parent};
+        lane_give(self, sizeof(slot_begin));
+    }
+    if (!is_likely((what & SLOT_MEASURED) == 0)) {
         uint64_t none = 0;
 
         atomic_compare_exchange_strong(&session->header->measured_from, &none, now);
     }
-    return (cg_record_span){reference, self->serial, what & SLOT_MEASURED};
+    *ret = (cg_record_span){reference, self->serial, what & SLOT_MEASURED};
+    return true;
+}
+
+CAREFUL cg_record_span begin_with_care(cg_record *session, cg_record_name name, uint32_t what)
+{
+    lane *self = lane_of(session);
+    cg_record_span span = no_span(self);
+
+    if (self != NULL) {
+        (void)hot_begin(session, self, name, what, WITH_CARE, &span);
+    }
+    return span;
+}
+
+cg_record_span cg_record_begin_on(cg_record *session, cg_record_name name, uint32_t what)
+{
+    lane *self = lane_at_once(session);
+    cg_record_span span;
+
+    return self != NULL && hot_begin(session, self, name, what, AT_ONCE, &span)
+               ? span
+               : begin_with_care(session, name, what);
 }
 
 /* A handle that is none, of another session, or the root's. */
-static void end_odd(cg_record *session, const lane *self, cg_record_span span)
+RARE void end_odd(cg_record *session, const lane *self, cg_record_span span)
 {
     if (span.reference == ROOT_REFERENCE) {
         session_refuse(session, SPOOL_END, "the root span ends with cg_record_finish");
@@ -63,57 +135,94 @@ static void end_odd(cg_record *session, const lane *self, cg_record_span span)
     }
 }
 
-void cg_record_span_end_on(cg_record *session, cg_record_span span)
+HOT void hot_end(cg_record *session, lane *self, cg_record_span span, uint64_t now)
+{
+    slot_end *at = lane_head(self);
+
+    at->head = (slot){SPOOL_END, 0, (uint16_t)(span.reference >> SPAN_WIDTH),
+                      (uint32_t)span.reference, now};
+    lane_give(self, sizeof *at);
+    if (!is_likely(span.reserved == 0)) {
+        session->header->measured_to = now;
+    }
+}
+
+CAREFUL void end_with_care(cg_record *session, cg_record_span span)
 {
     lane *self = lane_of(session);
 
     if (self == NULL) {
         return;
     }
-    if (__builtin_expect(span.session != self->serial || span.reference <= ROOT_REFERENCE, 0)) {
+    if (span.session != self->serial || span.reference <= ROOT_REFERENCE) {
         end_odd(session, self, span);
         return;
     }
     uint64_t now = clock_read(self->clock);
-    if (__builtin_expect(self->stack[self->depth] == span.reference, 1)) {
-        self->depth--;
-        self->reserved -= END_BYTES;
-    } else {
-        lane_pop(self, span.reference);
-    }
-    slot_end *at = lane_take(self, sizeof *at, 0, SPOOL_END);
-    if (at == NULL) {
-        return;
-    }
-    at->head = (slot){SPOOL_END, 0, (uint16_t)(span.reference >> SPAN_WIDTH),
-                      (uint32_t)span.reference, now};
-    lane_give(self, sizeof *at);
-    if (__builtin_expect(span.reserved != 0, 0)) {
-        session->header->measured_to = now;
+    lane_pop(self, span.reference);
+    if (lane_take(self, sizeof(slot_end), SPOOL_END) != NULL) {
+        hot_end(session, self, span, now);
     }
 }
 
-/* A record of `span`: where it goes, with its head but the time filled in. */
-static inline void *take_for(cg_record *session, lane *self, cg_record_span span, uint64_t bytes,
-                             unsigned kind)
+void cg_record_span_end_on(cg_record *session, cg_record_span span)
 {
-    if (__builtin_expect(span.session != self->serial || span.reference == 0, 0)) {
-        if (span.session == self->serial) {
-            session_drop(session, kind); /* its span was dropped */
-        } else {
-            session_refuse(session, kind, "a record of no span, or of another session's");
+    lane *self = lane_at_once(session);
+
+    /* On top of the stack there is room for the end of what is there. */
+    if (self != NULL && is_likely(span.session == self->serial) &&
+        is_likely(span.reference > ROOT_REFERENCE) &&
+        is_likely(self->stack[self->depth] == span.reference) && lane_has(self, 0)) {
+        self->depth--;
+        self->reserved -= END_BYTES;
+        hot_end(session, self, span, clock_read(CLOCK_REGISTER));
+    } else {
+        end_with_care(session, span);
+    }
+}
+
+/* A record of no span, or of none that is here. */
+RARE void leave_out(cg_record *session, const lane *self, cg_record_span span, unsigned kind)
+{
+    if (span.session == self->serial) {
+        session_drop(session, kind); /* its span was dropped */
+    } else {
+        session_refuse(session, kind, "a record of no span, or of another session's");
+    }
+}
+
+/* Whether a record of `span`, which counts as `kind`, has a place. */
+HOT bool may_put(cg_record *session, lane *self, cg_record_span span, uint64_t bytes, unsigned kind,
+                 enum way way)
+{
+    if (!is_likely(span.session == self->serial && span.reference != 0)) {
+        if (way == WITH_CARE) {
+            leave_out(session, self, span, kind);
         }
+        return false;
+    }
+    return has_room(self, bytes, kind, way);
+}
+
+HOT slot head_of(cg_record_span span, unsigned form, unsigned flags, uint64_t time)
+{
+    return (slot){(uint8_t)form, (uint8_t)flags, (uint16_t)(span.reference >> SPAN_WIDTH),
+                  (uint32_t)span.reference, time};
+}
+
+/* The same for the calls that are not hot: where it goes, its time yet to come. */
+static void *take_for(cg_record *session, lane *self, cg_record_span span, uint64_t bytes,
+                      unsigned kind)
+{
+    if (!may_put(session, self, span, bytes, kind, WITH_CARE)) {
         return NULL;
     }
-    slot *at = lane_take(self, bytes, 0, kind);
-    if (at != NULL) {
-        *at = (slot){(uint8_t)kind, 0, (uint16_t)(span.reference >> SPAN_WIDTH),
-                     (uint32_t)span.reference, 0};
-    }
+    slot *at = lane_head(self);
+    *at = head_of(span, kind, 0, 0);
     return at;
 }
 
-static void refuse_op(cg_record *session, const cg_record_op_args *args)
+RARE void refuse_op(cg_record *session, const cg_record_op_args *args)
 {
     if (args->size < sizeof *args) {
         session_refuse(session, SPOOL_OP, "operation arguments of another version");
@@ -126,7 +235,7 @@ static void refuse_op(cg_record *session, const cg_record_op_args *args)
 }
 
 /* Identities above 2^32, texts, a start of its own. */
-static void put_wide_op(cg_record *session, lane *self, cg_record_span span,
+static void add_wide_op(cg_record *session, lane *self, cg_record_span span,
                         const cg_record_op_args *args)
 {
     uint64_t count = args->input_count;
@@ -158,72 +267,196 @@ static void put_wide_op(cg_record *session, lane *self, cg_record_span span,
     lane_give(self, bytes);
 }
 
-void cg_record_op_on(cg_record *session, cg_record_span span, const cg_record_op_args *args)
+/* What an operation has in common with others; for dense bytes that fit 32 bits. */
+HOT lane_place op_shared(const cg_record_op_args *args)
+{
+    return (lane_place){(uint64_t)args->name << 32 | args->layout,
+                        ((uint64_t)args->input_count + 1) << 32 | args->input_dense_bytes};
+}
+
+/* Where the lane remembers it; any choice would do. */
+HOT unsigned op_place_of(lane_place shared)
+{
+    return (unsigned)((shared.what ^ shared.size << 20) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+HOT bool is_in_place(const lane *self, unsigned place, lane_place shared)
+{
+    return self->places[place].what == shared.what && self->places[place].size == shared.size;
+}
+
+static void add_inputs(uint32_t *to, const cg_record_op_args *args)
+{
+    for (uint32_t i = 0; i < args->input_count; i++) {
+        to[i] = (uint32_t)args->inputs[i];
+    }
+}
+
+static void add_op_again(cg_record *session, lane *self, cg_record_span span,
+                         const cg_record_op_args *args, unsigned place)
+{
+    uint64_t bytes = spool_whole(sizeof(slot_op_again) + 4 * (uint64_t)args->input_count);
+    slot_op_again *at = take_for(session, self, span, bytes, SPOOL_OP);
+
+    if (at == NULL) {
+        return;
+    }
+    at->head = head_of(span, SPOOL_OP_AGAIN, place, clock_read(self->clock));
+    at->output = (uint32_t)args->output;
+    at->duration = (uint32_t)args->duration_ns;
+    add_inputs(at->inputs, args);
+    lane_give(self, bytes);
+}
+
+static void add_narrow_op(cg_record *session, lane *self, cg_record_span span,
+                          const cg_record_op_args *args, unsigned place)
+{
+    uint64_t bytes =
+        spool_whole(offsetof(slot_op_narrow, inputs) + 4 * (uint64_t)args->input_count);
+    slot_op_narrow *at = take_for(session, self, span, bytes, SPOOL_OP);
+
+    if (at == NULL) {
+        return;
+    }
+    at->head = head_of(span, SPOOL_OP_NARROW, place, clock_read(self->clock));
+    at->name = args->name;
+    at->layout_inputs = args->layout | args->input_count << 24;
+    at->output = (uint32_t)args->output;
+    at->duration = (uint32_t)args->duration_ns;
+    at->input_dense = (uint32_t)args->input_dense_bytes;
+    add_inputs(at->inputs, args);
+    self->places[place] = op_shared(args);
+    lane_give(self, bytes);
+}
+
+CAREFUL void op_with_care(cg_record *session, cg_record_span span, const cg_record_op_args *args)
 {
     lane *self = lane_of(session);
 
     if (self == NULL || args == NULL) {
         return;
     }
-    uint64_t count = args->input_count;
-    uint64_t wide = args->output | args->duration_ns | args->input_dense_bytes;
-    if (__builtin_expect(args->size < sizeof *args || count > 255 || args->name == 0 ||
-                             args->layout - 1 >= (1u << 24) - 1 ||
-                             (count > 0 && args->inputs == NULL),
-                         0)) {
+    if (args->size < sizeof *args || args->input_count > 255 || args->name == 0 ||
+        args->layout - 1 >= (1u << 24) - 1 || (args->input_count > 0 && args->inputs == NULL)) {
         refuse_op(session, args);
         return;
     }
-    for (uint64_t i = 0; i < count; i++) {
+    uint64_t wide = args->output | args->duration_ns | args->input_dense_bytes;
+    for (uint32_t i = 0; i < args->input_count; i++) {
         wide |= args->inputs[i];
     }
     if (wide >> 32 != 0 || args->start != 0) {
-        put_wide_op(session, self, span, args);
+        add_wide_op(session, self, span, args);
         return;
     }
-    uint64_t bytes =
-        (offsetof(slot_op_narrow, inputs) + 4 * count + SPOOL_UNIT - 1) / SPOOL_UNIT * SPOOL_UNIT;
-    slot_op_narrow *at = take_for(session, self, span, bytes, SPOOL_OP);
-    if (at == NULL) {
-        return;
+    lane_place shared = op_shared(args);
+    unsigned place = op_place_of(shared);
+    if (is_in_place(self, place, shared)) {
+        add_op_again(session, self, span, args, place);
+    } else {
+        add_narrow_op(session, self, span, args, place);
     }
-    uint64_t now = clock_read(self->clock);
-    at->head.kind = SPOOL_OP_NARROW;
+}
+
+/* One or two inputs, numbers that fit 32 bits. */
+HOT bool hot_op(cg_record *session, lane *self, cg_record_span span, const cg_record_op_args *args)
+{
+    enum {
+        AGAIN_BYTES = sizeof(slot_op_again) + 2 * sizeof(uint32_t),
+        NARROW_BYTES = offsetof(slot_op_narrow, inputs) + 3 * sizeof(uint32_t)
+    };
+
+    if (!is_likely(args->size >= sizeof *args && args->input_count - 1 < 2 &&
+                   args->inputs != NULL)) {
+        return false;
+    }
+    uint64_t first = args->inputs[0];
+    uint64_t second = args->input_count > 1 ? args->inputs[1] : 0;
+    uint64_t wide = args->output | args->duration_ns | args->input_dense_bytes | first | second;
+    if (!is_likely((wide >> 32 | args->start) == 0) ||
+        !may_put(session, self, span, NARROW_BYTES, SPOOL_OP, AT_ONCE)) {
+        return false;
+    }
+    lane_place shared = op_shared(args);
+    unsigned place = op_place_of(shared);
+    if (is_likely(is_in_place(self, place, shared))) {
+        /* What is there was sound when it came: it need not be looked at again. */
+        slot_op_again *at = lane_head(self);
+
+        at->head = head_of(span, SPOOL_OP_AGAIN, place, clock_read(CLOCK_REGISTER));
+        at->output = (uint32_t)args->output;
+        at->duration = (uint32_t)args->duration_ns;
+        at->inputs[0] = (uint32_t)first;
+        at->inputs[1] = (uint32_t)second;
+        lane_give(self, AGAIN_BYTES);
+        return true;
+    }
+    if (!is_likely(args->name != 0 && args->layout - 1 < (1u << 24) - 1)) {
+        return false;
+    }
+    slot_op_narrow *at = lane_head(self);
+    at->head = head_of(span, SPOOL_OP_NARROW, place, clock_read(CLOCK_REGISTER));
     at->name = args->name;
-    at->layout_inputs = args->layout | (uint32_t)count << 24;
+    at->layout_inputs = args->layout | args->input_count << 24;
     at->output = (uint32_t)args->output;
     at->duration = (uint32_t)args->duration_ns;
     at->input_dense = (uint32_t)args->input_dense_bytes;
-    for (uint64_t i = 0; i < count; i++) {
-        at->inputs[i] = (uint32_t)args->inputs[i];
+    at->inputs[0] = (uint32_t)first;
+    at->inputs[1] = (uint32_t)second;
+    self->places[place] = shared;
+    lane_give(self, NARROW_BYTES);
+    return true;
+}
+
+void cg_record_op_on(cg_record *session, cg_record_span span, const cg_record_op_args *args)
+{
+    lane *self = lane_at_once(session);
+
+    if (self == NULL || args == NULL || !hot_op(session, self, span, args)) {
+        op_with_care(session, span, args);
     }
-    at->head.time = now;
-    lane_give(self, bytes);
+}
+
+HOT bool hot_tensor(cg_record *session, lane *self, cg_record_span span,
+                    const cg_record_tensor_args *args, enum way way)
+{
+    if (!is_likely(args->size >= sizeof *args && args->id != 0 && args->layout != 0 &&
+                   args->category <= CG_RECORD_OPTIMIZER_STATE)) {
+        if (way == WITH_CARE) {
+            session_refuse(session, SPOOL_TENSOR, "a tensor without identity, layout or category");
+        }
+        return false;
+    }
+    if (!may_put(session, self, span, sizeof(slot_tensor), SPOOL_TENSOR, way)) {
+        return false;
+    }
+    slot_tensor *at = lane_head(self);
+    unsigned flags = args->category | (args->is_grad_required ? SLOT_GRAD : 0u);
+    at->head = head_of(span, SPOOL_TENSOR, flags, time_now(self, way));
+    at->id = args->id;
+    at->label = args->label;
+    at->layout = args->layout;
+    lane_give(self, sizeof *at);
+    return true;
+}
+
+CAREFUL void tensor_with_care(cg_record *session, cg_record_span span,
+                              const cg_record_tensor_args *args)
+{
+    lane *self = lane_of(session);
+
+    if (self != NULL && args != NULL) {
+        (void)hot_tensor(session, self, span, args, WITH_CARE);
+    }
 }
 
 void cg_record_tensor_on(cg_record *session, cg_record_span span, const cg_record_tensor_args *args)
 {
-    lane *self = lane_of(session);
+    lane *self = lane_at_once(session);
 
-    if (self == NULL || args == NULL) {
-        return;
+    if (self == NULL || args == NULL || !hot_tensor(session, self, span, args, AT_ONCE)) {
+        tensor_with_care(session, span, args);
     }
-    if (__builtin_expect(args->size < sizeof *args || args->id == 0 || args->layout == 0 ||
-                             args->category > CG_RECORD_OPTIMIZER_STATE,
-                         0)) {
-        session_refuse(session, SPOOL_TENSOR, "a tensor without identity, layout or category");
-        return;
-    }
-    slot_tensor *at = take_for(session, self, span, sizeof *at, SPOOL_TENSOR);
-    if (at == NULL) {
-        return;
-    }
-    at->head.flags = (uint8_t)(args->category | (args->is_grad_required ? SLOT_GRAD : 0u));
-    at->id = args->id;
-    at->label = args->label;
-    at->layout = args->layout;
-    at->head.time = clock_read(self->clock);
-    lane_give(self, sizeof *at);
 }
 
 /* No name, or a blank one, which has the top bit. */
@@ -232,26 +465,44 @@ static inline bool label_is_odd(cg_record_name label)
     return label - 1 >= UINT32_C(0x7fffffff);
 }
 
-void cg_record_scalar_on(cg_record *session, cg_record_span span, cg_record_name label,
-                         double value)
+HOT bool hot_scalar(cg_record *session, lane *self, cg_record_span span, cg_record_name label,
+                    double value, enum way way)
+{
+    if (!is_likely(!label_is_odd(label))) {
+        if (way == WITH_CARE) {
+            session_refuse(session, SPOOL_SCALAR, "a scalar without a label");
+        }
+        return false;
+    }
+    if (!may_put(session, self, span, sizeof(slot_scalar), SPOOL_SCALAR, way)) {
+        return false;
+    }
+    slot_scalar *at = lane_head(self);
+    at->head = head_of(span, SPOOL_SCALAR, 0, time_now(self, way));
+    at->label = label;
+    at->value = value;
+    lane_give(self, sizeof *at);
+    return true;
+}
+
+CAREFUL void scalar_with_care(cg_record *session, cg_record_span span, cg_record_name label,
+                              double value)
 {
     lane *self = lane_of(session);
 
-    if (self == NULL) {
-        return;
+    if (self != NULL) {
+        (void)hot_scalar(session, self, span, label, value, WITH_CARE);
     }
-    if (__builtin_expect(label_is_odd(label), 0)) {
-        session_refuse(session, SPOOL_SCALAR, "a scalar without a label");
-        return;
+}
+
+void cg_record_scalar_on(cg_record *session, cg_record_span span, cg_record_name label,
+                         double value)
+{
+    lane *self = lane_at_once(session);
+
+    if (self == NULL || !hot_scalar(session, self, span, label, value, AT_ONCE)) {
+        scalar_with_care(session, span, label, value);
     }
-    slot_scalar *at = take_for(session, self, span, sizeof *at, SPOOL_SCALAR);
-    if (at == NULL) {
-        return;
-    }
-    at->label = label;
-    at->value = value;
-    at->head.time = clock_read(self->clock);
-    lane_give(self, sizeof *at);
 }
 
 /* --- the run --- */
@@ -650,7 +901,7 @@ void cg_record_device_memory(cg_record *session, const cg_record_device_memory_a
                        "a device memory sample without a device or a measurement");
         return;
     }
-    slot_device_memory *at = lane_take(self, sizeof *at, 0, SPOOL_DEVICE_MEMORY);
+    slot_device_memory *at = lane_take(self, sizeof *at, SPOOL_DEVICE_MEMORY);
     if (at == NULL) {
         return;
     }
@@ -709,7 +960,7 @@ void cg_record_gradient(cg_record *session, cg_record_name root, cg_record_name 
                        "a gradient without root or key, or with a norm that contradicts its state");
         return;
     }
-    slot_gradient *at = lane_take(self, sizeof *at, 0, SPOOL_GRADIENT);
+    slot_gradient *at = lane_take(self, sizeof *at, SPOOL_GRADIENT);
     if (at == NULL) {
         return;
     }
@@ -786,7 +1037,7 @@ void cg_record_data_edge(cg_record *session, cg_record_id from, cg_record_id to)
         session_refuse(session, SPOOL_DATA_EDGE, "a data edge with an empty end");
         return;
     }
-    slot_edge *at = lane_take(self, sizeof *at, 0, SPOOL_DATA_EDGE);
+    slot_edge *at = lane_take(self, sizeof *at, SPOOL_DATA_EDGE);
     if (at == NULL) {
         return;
     }

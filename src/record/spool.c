@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define SUM_SEED 1u
+
 static uint64_t mix(uint64_t sum)
 {
     sum ^= sum >> 29;
@@ -54,7 +56,7 @@ uint64_t spool_sum(const void *bytes, size_t count, uint64_t seed)
 
 uint64_t spool_extent_sum(const spool_extent *extent)
 {
-    return spool_sum(extent, offsetof(spool_extent, self_sum), SPOOL_VERSION);
+    return spool_sum(extent, offsetof(spool_extent, self_sum), SUM_SEED);
 }
 
 static uint64_t pieces_total(const spool_header *header)
@@ -72,7 +74,7 @@ static uint64_t pieces_total(const spool_header *header)
 
 uint64_t spool_header_sum(const spool_header *header, const void *description)
 {
-    uint64_t sum = spool_sum(header, offsetof(spool_header, description_sum), SPOOL_VERSION);
+    uint64_t sum = spool_sum(header, offsetof(spool_header, description_sum), SUM_SEED);
 
     return spool_sum(description, (size_t)pieces_total(header), sum);
 }
@@ -304,9 +306,9 @@ static enum spool_answer scan_header(spool *self, uint64_t size)
         return SPOOL_NOT;
     }
     uint64_t total = pieces_total(header);
-    if (header->version != SPOOL_VERSION || header->header_bytes % SPOOL_PAGE != 0 ||
-        header->header_bytes > size || total > header->header_bytes - (uint64_t)SPOOL_PAGE ||
-        header->header_bytes < SPOOL_PAGE) {
+    if (header->version < SPOOL_OLDEST || header->version > SPOOL_VERSION ||
+        header->header_bytes % SPOOL_PAGE != 0 || header->header_bytes > size ||
+        total > header->header_bytes - (uint64_t)SPOOL_PAGE || header->header_bytes < SPOOL_PAGE) {
         return SPOOL_DAMAGED;
     }
     spool_header *whole = rec_resize(header, SPOOL_PAGE + (size_t)total);

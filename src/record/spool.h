@@ -22,7 +22,8 @@
 
 #define SPOOL_MAGIC        UINT64_C(0x314c4f4f50534743) /* "CGSPOOL1" */
 #define SPOOL_EXTENT_MAGIC UINT64_C(0x545845504f4f5053)
-#define SPOOL_VERSION      1u
+#define SPOOL_VERSION      2u
+#define SPOOL_OLDEST       1u /* the records of version 1 are all still what they were */
 #define SPOOL_PAGE         4096u
 #define SPOOL_PIECES       5u
 #define SPOOL_UNIT         16u
@@ -60,9 +61,18 @@ enum spool_kind {
     SPOOL_GRADIENT = 14,
     SPOOL_CALL_EDGE = 15,
     SPOOL_DATA_EDGE = 16,
-    SPOOL_OP_NARROW = 17, /* an OP whose numbers fit 32 bits */
     SPOOL_KINDS = 18
 };
+
+/* Shorter forms of them, in the file only: the reader of streams gives them back in full. */
+enum {
+    SPOOL_OP_NARROW = 17,  /* an OP whose numbers fit 32 bits */
+    SPOOL_OP_AGAIN = 18,   /* one that has name, layout and inputs in common with another */
+    SPOOL_BEGIN_NEAR = 19, /* a BEGIN not long after the lane's last one */
+    SPOOL_STORED_KINDS = 20
+};
+
+#define SPOOL_PLACES 256u
 
 /* The first 16 bytes of every record. */
 typedef struct slot {
@@ -81,6 +91,16 @@ typedef struct slot_begin {
     uint32_t parent;
     uint64_t reserved;
 } slot_begin;
+
+/* The span is the next of the lane; it began `after` the one before, in ticks. */
+typedef struct slot_begin_near {
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t parent_lane;
+    uint32_t parent;
+    uint32_t name;
+    uint32_t after;
+} slot_begin_near;
 
 typedef struct slot_end {
     slot head;
@@ -110,7 +130,7 @@ typedef struct slot_op {
 } slot_op;
 
 typedef struct slot_op_narrow {
-    slot head; /* no flags: it ended at head.time */
+    slot head; /* flags: a place; it ended at head.time */
     uint32_t name;
     uint32_t layout_inputs;
     uint32_t output;
@@ -118,6 +138,23 @@ typedef struct slot_op_narrow {
     uint32_t input_dense;
     uint32_t inputs[]; /* padded to a multiple of 16 bytes */
 } slot_op_narrow;
+
+/*
+ * A lane has places 0 to 255. An OP_NARROW leaves its name, layout_inputs and input_dense in the
+ * place it names, an OP_AGAIN takes them from there.
+ */
+typedef struct slot_op_again {
+    slot head; /* flags: the place */
+    uint32_t output;
+    uint32_t duration;
+    uint32_t inputs[]; /* padded to a multiple of 16 bytes */
+} slot_op_again;
+
+typedef struct op_place {
+    uint32_t name; /* 0: nothing was left here */
+    uint32_t layout_inputs;
+    uint32_t input_dense;
+} op_place;
 
 typedef struct slot_tensor {
     slot head; /* flags: category | SLOT_GRAD */
@@ -224,10 +261,17 @@ _Static_assert(sizeof(slot) == 16, "a record begins with one unit");
 _Static_assert(sizeof(slot_begin) == 32 && sizeof(slot_end) == 16, "see docs/schemas/spool.md");
 _Static_assert(sizeof(slot_tensor) == 32 && sizeof(slot_scalar) == 32, "see docs/schemas/spool.md");
 _Static_assert(sizeof(slot_op_narrow) == 36 || sizeof(slot_op_narrow) == 40, "spool.md");
+_Static_assert(sizeof(slot_begin_near) == 16 && sizeof(slot_op_again) == 24, "spool.md");
 _Static_assert(sizeof(slot_op) == 48 && sizeof(slot_memory) == 64, "see docs/schemas/spool.md");
 _Static_assert(sizeof(slot_stats) == 64 && sizeof(slot_device_memory) == 64, "spool.md");
 _Static_assert(sizeof(spool_header) <= SPOOL_PAGE && sizeof(spool_lane) <= SPOOL_PAGE, "one page");
 _Static_assert(sizeof(spool_extent) == 64, "an extent is one cache line");
+
+/* Bytes of a record in whole units. */
+static inline size_t spool_whole(size_t bytes)
+{
+    return (bytes + SPOOL_UNIT - 1) / SPOOL_UNIT * SPOOL_UNIT;
+}
 
 /* Detects torn, stale and exchanged parts, not malice. */
 uint64_t spool_sum(const void *bytes, size_t count, uint64_t seed);

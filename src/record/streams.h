@@ -2,7 +2,8 @@
  * streams - records of a spool's lanes, one after another and merged.
  *
  * A record is handed out only when it is whole and of a known kind; a stream that breaks a rule
- * ends there (`is_broken`). Every size is checked against what the stream holds.
+ * ends there (`is_broken`). Every size is checked against what the stream holds. Short forms are
+ * handed out in full, so that nobody else knows them.
  */
 #ifndef CG_RECORD_STREAMS_H
 #define CG_RECORD_STREAMS_H
@@ -16,8 +17,9 @@ typedef struct stream_reader {
     uint64_t run_at; /* bytes taken of it */
     char *buffer;
     size_t at, have, capacity;
-    bool is_broken;  /* a record that cannot be */
-    bool has_failed; /* the file could not be read */
+    struct stream_memory *memory; /* what short forms refer to */
+    bool is_broken;               /* a record that cannot be */
+    bool has_failed;              /* the file could not be read */
 } stream_reader;
 
 bool stream_open(stream_reader *self, const spool *source, size_t index, size_t buffer_bytes);

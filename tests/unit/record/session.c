@@ -283,6 +283,55 @@ static void the_description_is_written_in_wire_order(void **state)
     has("\"key\":\"a\",\"state\":\"zero\",\"norm\":0.0}");
 }
 
+/* More kinds of operations than a lane remembers, some alike but for one number. */
+static void operations_alike_are_told_apart(void **state)
+{
+    const uint64_t shape[] = {4, 8};
+    cg_record_result result = {.size = sizeof result};
+    cg_record *session = begin();
+    cg_record_layout layouts[2] = {cg_record_intern_layout(session, "f32", "cpu", shape, 2),
+                                   cg_record_intern_layout(session, "f16", "cpu", shape, 1)};
+    cg_record_span region = measure(session);
+    char name[32];
+    char line[256];
+
+    (void)state;
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 2000; i++) {
+            snprintf(name, sizeof name, "op%u", i / 16);
+            cg_record_id inputs[3] = {10000 + i, 20000 + i, i == 1 ? UINT64_C(1) << 40 : 5};
+            cg_record_op_args op = {.size = sizeof op,
+                                    .name = cg_record_intern(session, name),
+                                    .layout = layouts[i & 1],
+                                    .input_count = i / 2 % 4,
+                                    .inputs = inputs,
+                                    .output = 30000 + i,
+                                    .duration_ns = round,
+                                    .input_dense_bytes = 64 + (i / 8 & 1)};
+            cg_record_op(session, region, &op);
+        }
+    }
+    cg_record_span_end(session, region);
+    cg_run_facts facts = end(session, CG_OK, &result, NULL);
+    assert_int_equal(facts.error_count, 0);
+    assert_int_equal(result.dropped + result.refused, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 2000; i++) {
+            static const int lengths[] = {0, 8, 17, 22};
+            char list[96];
+
+            snprintf(list, sizeof list, "\"t%u\",\"t%u\",\"t5\"", 10000 + i, 20000 + i);
+            list[lengths[i / 2 % 4]] = '\0';
+            snprintf(line, sizeof line,
+                     "\"op_name\":\"op%u\",\"inputs\":[%s],\"output\":\"t%u\",\"shape\":[%s],"
+                     "\"dtype\":\"%s\",\"device\":\"cpu\",\"duration_ns\":%u,",
+                     i / 16, list, 30000 + i, (i & 1) == 0 ? "4,8" : "4",
+                     (i & 1) == 0 ? "f32" : "f16", round);
+            has(line);
+        }
+    }
+}
+
 static void spans_nest_whatever_the_order_of_their_ends(void **state)
 {
     cg_record_result result = {.size = sizeof result};
@@ -633,6 +682,7 @@ int main(void)
         cmocka_unit_test(parents_are_made_and_the_description_is_checked_first),
         cmocka_unit_test(descriptions_that_break_a_rule_open_nothing),
         cmocka_unit_test(the_description_is_written_in_wire_order),
+        cmocka_unit_test(operations_alike_are_told_apart),
         cmocka_unit_test(spans_nest_whatever_the_order_of_their_ends),
         cmocka_unit_test(losses_lower_what_the_contract_promises),
         cmocka_unit_test(wrong_arguments_are_kept_for_finish),
