@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 
-#include "print.h"
+#include "help.h"
 
 #define EXIT_USAGE 2
 
@@ -47,6 +47,25 @@ static const char command_words[] =
 #include "commands.def"
     ;
 
+const char *args_variable(const cli_io *io, const char *name)
+{
+    const char *value = io->variable != NULL ? io->variable(io->context, name) : NULL;
+
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+uint32_t args_columns(const cli_io *io)
+{
+    const char *columns = io->is_out_terminal ? args_variable(io, "COLUMNS") : NULL;
+    uint32_t width = 0;
+
+    for (; columns != NULL && *columns >= '0' && *columns <= '9' && width < 1000; columns++)
+        width = width * 10 + (uint32_t)(*columns - '0');
+    if (width == 0 && io->is_out_terminal)
+        width = io->width;
+    return width > 1000 ? 1000 : width;
+}
+
 int args_find_command(const char *word)
 {
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -79,10 +98,8 @@ int args_usage(const cli_io *io, const cli_args *from, const char *format, ...)
     if (from->command < 0) {
         print_format(&out, "usage: %s COMMAND ...\ntry `%s help`\n", from->program, from->program);
     } else {
-        const command_row *row = &command_rows[from->command];
-
-        print_format(&out, "usage: %s %s%s%s\ntry `%s help %s`\n", from->program, row->word,
-                     row->synopsis[0] != '\0' ? " " : "", row->synopsis, from->program, row->word);
+        help_write_usage(&out, from->program, from->command, help_width(io));
+        print_format(&out, "try `%s help %s`\n", from->program, command_rows[from->command].word);
     }
     (void)print_close(&out);
     return EXIT_USAGE;

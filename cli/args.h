@@ -114,6 +114,11 @@ const char *const *args_files(const cli_args *self, enum option option, size_t *
 const char *args_crate_option(const cli_args *self);
 const char *args_run_option(const cli_args *self);
 
+/* Of the environment; NULL when it is unset or empty. */
+const char *args_variable(const cli_io *io, const char *name);
+/* Cells of a line of the terminal that standard output is; 0: no terminal, or not known. */
+uint32_t args_columns(const cli_io *io);
+
 int args_find_command(const char *word);
 /* One line of error, the usage of the command, where to read more. Returns the exit status 2. */
 int args_usage(const cli_io *io, const cli_args *from, const char *format, ...) CG_PRINTF(3, 4);

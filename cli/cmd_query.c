@@ -100,7 +100,7 @@ static int query_with_kind(const cli_io *io, const cg_env *env, const cli_args *
         if (is_of_crates && (!is_of_runs(word) || args_has(args, OPTION_PATH) ||
                              args_has(args, OPTION_MANIFEST_PATH)))
             return crate_query(io, env, args, word, NULL);
-        return args_usage(io, args, "`query` needs INPUT");
+        return args_usage(io, args, "`query` needs RUN");
     }
     input = input_of(env, args->argument);
     if (is_of_crates && !is_of_runs(word) && input == INPUT_RUN)
@@ -156,7 +156,7 @@ int run_query(const cli_io *io, const cg_env *env, const cli_args *args)
         return query_with_kind(io, env, args);
     if (word == NULL)
         return args_usage(io, args,
-                          "`query` needs INPUT and `--kind K`, or the kind of a question to a "
+                          "`query` needs RUN and `--kind K`, or the kind of a question to a "
                           "crate; kinds for a run: %s; for a crate: %s",
                           print_list_of(args_query_words).at,
                           print_list_of(cg_scan_query_words()).at);

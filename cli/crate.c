@@ -158,20 +158,13 @@ static int check_options(const cli_io *io, const cli_args *args)
 
 /* --- the cache --- */
 
-static const char *variable(const cli_io *io, const char *name)
-{
-    const char *value = io->variable != NULL ? io->variable(io->context, name) : NULL;
-
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
 /* Where results are kept; NULL: nowhere. */
 static const char *cache_directory(crate_work *self, const cli_io *io, const cli_args *args)
 {
-    const char *wish = variable(io, "CANDLE_GRAPH_CACHE");
-    const char *own = variable(io, "CANDLE_GRAPH_CACHE_DIR");
-    const char *shared = variable(io, "XDG_CACHE_HOME");
-    const char *home = variable(io, "HOME");
+    const char *wish = args_variable(io, "CANDLE_GRAPH_CACHE");
+    const char *own = args_variable(io, "CANDLE_GRAPH_CACHE_DIR");
+    const char *shared = args_variable(io, "XDG_CACHE_HOME");
+    const char *home = args_variable(io, "HOME");
     int len = -1;
 
     if (!args_has(args, OPTION_CACHE) && (wish == NULL || !print_has_word("1 true yes", wish)))

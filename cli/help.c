@@ -2,9 +2,17 @@
 
 #include "candlegraph/scan.h"
 
-#include "print.h"
+#define WIDTH        92
+#define LEAST_WIDTH  72
+#define MOST_WIDTH   100
+#define NAME_COLUMN  19 /* where what is said of a command begins */
+#define ABOUT_COLUMN 29 /* of an option */
 
-#define WIDTH 92
+/* Options that most commands share come behind a command's own, in groups. */
+enum group { GROUP_OWN, GROUP_CRATE, GROUP_SHARED, GROUP_COUNT };
+
+static const char *const group_heads[GROUP_COUNT] = {
+    [GROUP_OWN] = "Options", [GROUP_CRATE] = "Options of a crate", [GROUP_SHARED] = "Any command"};
 
 static const char *const exit_rows[][2] = {
     {"0", "done; an invalid or failed run that was described is a success"},
@@ -24,35 +32,107 @@ const char *help_exit_status(size_t index, const char **ret_text)
     return exit_rows[index][0];
 }
 
-static void commands(printer *out, enum status status)
+size_t help_width(const cli_io *io)
+{
+    size_t width = args_columns(io);
+
+    if (width == 0)
+        return WIDTH;
+    return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+}
+
+/* Length of the first part of a synopsis that stays in one line: `[--to S]`. */
+static size_t part_size(const char *text)
+{
+    size_t depth = 0;
+    size_t i = 0;
+
+    for (; text[i] != '\0' && text[i] != '\n' && (text[i] != ' ' || depth > 0); i++) {
+        if (text[i] == '[' || text[i] == '(')
+            depth++;
+        else if (text[i] == ']' || text[i] == ')')
+            depth--;
+    }
+    return i;
+}
+
+void help_write_usage(printer *out, const char *program, int command, size_t width)
+{
+    const command_row *row = &command_rows[command];
+    const char *at = row->synopsis;
+    const char *word = "usage: ";
+
+    do {
+        size_t indent = strlen(word) + strlen(program) + 1 + strlen(row->word);
+        size_t column = indent;
+
+        print_format(out, "%s%s %s", word, program, row->word);
+        while (*at != '\0' && *at != '\n') {
+            size_t size = part_size(at);
+
+            if (column > indent && column + 1 + size > width) {
+                print_format(out, "\n%*s", (int)indent, "");
+                column = indent;
+            }
+            print_format(out, " %.*s", (int)size, at);
+            column += 1 + size;
+            at += size;
+            at += strspn(at, " ");
+        }
+        print_text(out, "\n");
+        word = "       ";
+    } while (*at++ == '\n');
+}
+
+static void commands(printer *out, enum status status, size_t width)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char head[40];
+
+        (void)snprintf(head, sizeof head, "  %s", command_rows[i].word);
         if (command_rows[i].status == status)
-            print_format(out, "  %-16s %s\n", command_rows[i].word, command_rows[i].about);
+            print_row(out, head, NAME_COLUMN, command_rows[i].about, width);
     }
 }
 
-static void options(printer *out, uint32_t in, bool only_shared)
+static enum group group_of(const option_row *row)
 {
+    if ((row->in & IN_DOCUMENTS) == IN_DOCUMENTS)
+        return GROUP_SHARED;
+    return (row->in & IN_CHECKPOINTS) == (IN_CHECKPOINTS & ~IN(TREE)) ||
+                   (row->in & IN_CHECKPOINTS) == IN_CHECKPOINTS
+               ? GROUP_CRATE
+               : GROUP_OWN;
+}
+
+static void option(printer *out, const option_row *row, size_t width)
+{
+    char head[60];
+
+    (void)snprintf(head, sizeof head, "  %c%c%s--%s%s%s%s", row->letter != '\0' ? '-' : ' ',
+                   row->letter != '\0' ? row->letter : ' ', row->letter != '\0' ? ", " : "  ",
+                   row->word,
+                   row->value == NULL         ? ""
+                   : row->type == VALUE_MAYBE ? "[="
+                                              : " ",
+                   row->value != NULL ? row->value : "", row->type == VALUE_MAYBE ? "]" : "");
+    print_row(out, head, ABOUT_COLUMN, row->about, width);
+}
+
+/* Those of one group that a command of `in` has, with its head; nothing when there are none. */
+static void options(printer *out, uint32_t in, enum group group, size_t width)
+{
+    bool has_head = false;
+
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_rows[i];
-        bool is_shared = (row->in & IN_DOCUMENTS) == IN_DOCUMENTS;
-        char head[40];
 
-        if (row->status != STATUS_READY || (row->in & in) == 0 || (only_shared && !is_shared))
+        if (row->status != STATUS_READY || (row->in & in) == 0 || group_of(row) != group)
             continue;
-        (void)snprintf(head, sizeof head, "%c%c%s--%s%s%s%s", row->letter != '\0' ? '-' : ' ',
-                       row->letter != '\0' ? row->letter : ' ', row->letter != '\0' ? ", " : "  ",
-                       row->word,
-                       row->value == NULL         ? ""
-                       : row->type == VALUE_MAYBE ? "[="
-                                                  : " ",
-                       row->value != NULL ? row->value : "", row->type == VALUE_MAYBE ? "]" : "");
-        /* A head that is too long has its line for itself. */
-        if (strlen(head) > 26)
-            print_format(out, "  %s\n  %-26s %s\n", head, "", row->about);
-        else
-            print_format(out, "  %-26s %s\n", head, row->about);
+        if (!has_head)
+            print_format(out, "\n%s\n", group_heads[group]);
+        has_head = true;
+        option(out, row, width);
     }
 }
 
@@ -65,27 +145,30 @@ static bool is_anything(uint8_t status)
     return false;
 }
 
-cg_code help_write_all(cg_sink sink, const cli_args *from)
+cg_code help_write_all(const cli_io *io, const cli_args *from)
 {
+    size_t width = help_width(io);
+    char head[60];
     printer out;
     const char *code;
     const char *text;
 
-    print_open(&out, sink);
-    print_format(&out,
-                 "candle-graph %s: explain Candle models, by their sources and by recorded runs\n\n"
-                 "usage: %s COMMAND ...\n\nCommands\n",
-                 cg_version(), from->program);
-    commands(&out, STATUS_READY);
+    print_open(&out, io->out);
+    (void)snprintf(head, sizeof head, "candle-graph %s: ", cg_version());
+    print_row(&out, head, strlen(head),
+              "explain Candle models, by their sources and by recorded runs", width);
+    print_format(&out, "\nusage: %s COMMAND ...\n\nCommands\n", from->program);
+    commands(&out, STATUS_READY, width);
     if (is_anything(STATUS_PLANNED)) {
         print_text(&out, "\nComing, not in this version\n");
-        commands(&out, STATUS_PLANNED);
+        commands(&out, STATUS_PLANNED, width);
     }
-    print_text(&out, "\nOptions\n");
-    options(&out, IN_DOCUMENTS, true);
+    options(&out, IN_DOCUMENTS, GROUP_SHARED, width);
     print_text(&out, "\nExit status\n");
-    for (size_t i = 0; (code = help_exit_status(i, &text)) != NULL; i++)
-        print_format(&out, "  %-4s %s\n", code, text);
+    for (size_t i = 0; (code = help_exit_status(i, &text)) != NULL; i++) {
+        (void)snprintf(head, sizeof head, "  %s", code);
+        print_row(&out, head, 7, text, width);
+    }
     print_format(&out,
                  "\n%s check                  start here with a crate,\n"
                  "%s overview TRACE         with a recorded run\n"
@@ -94,7 +177,7 @@ cg_code help_write_all(cg_sink sink, const cli_args *from)
     return print_close(&out);
 }
 
-static void kinds(printer *out)
+static void kinds(printer *out, size_t width)
 {
     static const struct {
         const char *word;
@@ -108,18 +191,24 @@ static void kinds(printer *out)
 #undef X
     };
 
-    print_text(
-        out,
-        "\nKinds for a run (g: only for valid, complete captures; l: label filters; p: paging)\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        print_format(out, "  %-21s %c%c%c  %s\n", rows[i].word, rows[i].needs_graph ? 'g' : ' ',
-                     rows[i].takes_filter ? 'l' : ' ', rows[i].is_collection ? 'p' : ' ',
-                     rows[i].about);
+    print_text(out, "\n");
+    print_wrapped(out,
+                  "Kinds for a run (g: only for valid, complete captures; l: label filters; "
+                  "p: paging)",
+                  0, width);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char head[60];
+
+        (void)snprintf(head, sizeof head, "  %-21s %c%c%c", rows[i].word,
+                       rows[i].needs_graph ? 'g' : ' ', rows[i].takes_filter ? 'l' : ' ',
+                       rows[i].is_collection ? 'p' : ' ');
+        print_row(out, head, 29, rows[i].about, width);
+    }
     print_text(out, "\nKinds for a crate\n");
-    print_wrapped(out, print_list_of(cg_scan_query_words()).at, 2, 78);
+    print_wrapped(out, print_list_of(cg_scan_query_words()).at, 2, width);
 }
 
-static void ceilings(printer *out)
+static void ceilings(printer *out, size_t width)
 {
     static const struct {
         const char *word;
@@ -132,33 +221,41 @@ static void ceilings(printer *out)
     };
 
     print_text(out, "\nCeilings\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        print_format(out, "  %-20s %12llu  %s\n", rows[i].word, (unsigned long long)rows[i].value,
-                     rows[i].why);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char head[60];
+
+        (void)snprintf(head, sizeof head, "  %-20s %12llu", rows[i].word,
+                       (unsigned long long)rows[i].value);
+        print_row(out, head, 37, rows[i].why, width);
+    }
 }
 
-cg_code help_write_command(cg_sink sink, const cli_args *from, int command)
+cg_code help_write_command(const cli_io *io, const cli_args *from, int command)
 {
     const command_row *row = &command_rows[command];
     uint32_t bit = UINT32_C(1) << command;
+    size_t width = help_width(io);
+    char head[60];
     printer out;
 
-    print_open(&out, sink);
-    print_format(&out, "%s %s: %s\n\nusage: %s %s%s%s\n", from->program, row->word, row->about,
-                 from->program, row->word, row->synopsis[0] != '\0' ? " " : "", row->synopsis);
+    print_open(&out, io->out);
+    (void)snprintf(head, sizeof head, "%s %s: ", from->program, row->word);
+    print_row(&out, head, strlen(head), row->about, width);
+    print_text(&out, "\n");
+    help_write_usage(&out, from->program, command, width);
     if (row->status == STATUS_PLANNED) {
         print_text(&out, "\nThis command is not in this version yet.\n");
         return print_close(&out);
     }
     if (row->more[0] != '\0') {
         print_text(&out, "\n");
-        print_wrapped(&out, row->more, 0, WIDTH);
+        print_wrapped(&out, row->more, 0, width);
     }
     if (command == COMMAND_QUERY)
-        kinds(&out);
-    print_text(&out, "\nOptions\n");
-    options(&out, bit, false);
+        kinds(&out, width);
+    for (enum group group = GROUP_OWN; group < GROUP_COUNT; group++)
+        options(&out, bit, group, width);
     if ((bit & IN_DOCUMENTS) != 0 && command != COMMAND_PROTOCOL)
-        ceilings(&out);
+        ceilings(&out, width);
     return print_close(&out);
 }

@@ -6,11 +6,16 @@
 #define CG_CLI_HELP_H
 
 #include "args.h"
+#include "print.h"
 
+/* Cells of a line of help: the terminal's, 72 to 100 of them; 92 where there is none. */
+size_t help_width(const cli_io *io);
+/* `usage: candle-graph COMMAND ...`, a line for each way to call it. */
+void help_write_usage(printer *out, const char *program, int command, size_t width);
 /* The list of commands, with what they share. */
-cg_code help_write_all(cg_sink out, const cli_args *from);
+cg_code help_write_all(const cli_io *io, const cli_args *from);
 /* One command. */
-cg_code help_write_command(cg_sink out, const cli_args *from, int command);
+cg_code help_write_command(const cli_io *io, const cli_args *from, int command);
 /* candle-graph(1), or candle-graph-COMMAND(1). */
 cg_code help_write_man(cg_sink out, int command);
 /* Exit status and meaning of row `index`; NULL at the end. */

@@ -127,12 +127,6 @@ static void man_all(printer *out)
         if (command_rows[i].status == STATUS_READY)
             item(out, command_rows[i].word, command_rows[i].about);
     }
-    section(out, "COMING");
-    print_text(out, "Known, and refused with exit status 2 in this version:\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (command_rows[i].status == STATUS_PLANNED)
-            item(out, command_rows[i].word, command_rows[i].about);
-    }
     options(out, IN_DOCUMENTS & ~IN(QUERY) & ~IN(SUMMARY));
     exit_status(out);
     section(out, "ENVIRONMENT");
@@ -165,7 +159,16 @@ static void man_command(printer *out, const command_row *row, uint32_t bit)
     print_text(out, "\\fBcandle\\-graph ");
     roff(out, row->word);
     print_text(out, "\\fR ");
-    roff(out, row->synopsis);
+    for (const char *at = row->synopsis; *at != '\0'; at += strspn(at, "\n")) {
+        char line[400];
+        size_t size = strcspn(at, "\n");
+
+        (void)snprintf(line, sizeof line, "%.*s", (int)size, at);
+        at += size;
+        roff(out, line);
+        if (*at != '\0')
+            print_format(out, "\n.br\n\\fBcandle\\-graph %s\\fR ", row->word);
+    }
     print_text(out, "\n");
     section(out, "DESCRIPTION");
     roff(out, row->more);

@@ -52,21 +52,26 @@ void print_format(printer *self, const char *format, ...)
         add(self, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }
 
-void print_wrapped(printer *self, const char *text, size_t indent, size_t width)
+static void pad(printer *self, size_t from, size_t to)
 {
-    size_t column = 0;
+    for (; from < to; from++)
+        add(self, " ", 1);
+}
+
+/* The words of `text` from `column` on, of a line that is at `indent` already. */
+static void wrap(printer *self, const char *text, size_t indent, size_t width)
+{
+    size_t column = indent;
 
     while (*text != '\0') {
         size_t size = strcspn(text, " ");
 
-        if (column > 0 && column + 1 + size > width) {
+        if (column > indent && column + 1 + size > width) {
             add(self, "\n", 1);
-            column = 0;
+            pad(self, 0, indent);
+            column = indent;
         }
-        if (column == 0) {
-            for (; column < indent; column++)
-                add(self, " ", 1);
-        } else {
+        if (column > indent) {
             add(self, " ", 1);
             column++;
         }
@@ -77,6 +82,25 @@ void print_wrapped(printer *self, const char *text, size_t indent, size_t width)
             text++;
     }
     add(self, "\n", 1);
+}
+
+void print_wrapped(printer *self, const char *text, size_t indent, size_t width)
+{
+    pad(self, 0, indent);
+    wrap(self, text, indent, width);
+}
+
+void print_row(printer *self, const char *head, size_t column, const char *text, size_t width)
+{
+    size_t size = strlen(head);
+
+    add(self, head, size);
+    if (size > column) {
+        add(self, "\n", 1);
+        size = 0;
+    }
+    pad(self, size, column);
+    wrap(self, text, column, width);
 }
 
 cg_code print_close(printer *self)

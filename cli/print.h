@@ -19,6 +19,11 @@ void print_text(printer *self, const char *text);
 void print_format(printer *self, const char *format, ...) CG_PRINTF(2, 3);
 /* Words of `text` wrapped at `width` bytes, every line indented; ends with a newline. */
 void print_wrapped(printer *self, const char *text, size_t indent, size_t width);
+/*
+ * A row of a list: `head`, and from `column` on `text`, wrapped at `width` bytes below itself. A
+ * head that is too long has its line for itself.
+ */
+void print_row(printer *self, const char *head, size_t column, const char *text, size_t width);
 /* Flush; the first failure. */
 cg_code print_close(printer *self);
 

@@ -134,8 +134,8 @@ static int find_argument(const cli_io *io, const cli_args *args, int *ret)
 
 static int say_help(const cli_io *io, const cli_args *args, int command)
 {
-    return work_said(io, command < 0 ? help_write_all(io->out, args)
-                                     : help_write_command(io->out, args, command));
+    return work_said(io, command < 0 ? help_write_all(io, args)
+                                     : help_write_command(io, args, command));
 }
 
 static int run_help(const cli_io *io, const cli_args *args)

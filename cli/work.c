@@ -150,22 +150,15 @@ cg_code work_finish(work *self, cg_code code)
     return code;
 }
 
-static const char *variable(const cli_io *io, const char *name)
-{
-    const char *value = io->variable != NULL ? io->variable(io->context, name) : NULL;
-
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
 static bool wants_color(const cli_io *io, const cli_args *args)
 {
     const char *when = args_has(args, OPTION_COLOR) ? args->value[OPTION_COLOR] : "auto";
-    const char *term = variable(io, "TERM");
+    const char *term = args_variable(io, "TERM");
 
     if (strcmp(when, "auto") != 0)
         return strcmp(when, "always") == 0;
     return io->is_out_terminal && !args_has(args, OPTION_OUTPUT) &&
-           variable(io, "NO_COLOR") == NULL && (term == NULL || strcmp(term, "dumb") != 0);
+           args_variable(io, "NO_COLOR") == NULL && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 static uint32_t small(uint64_t value)
@@ -175,16 +168,11 @@ static uint32_t small(uint64_t value)
 
 static uint32_t wanted_width(const cli_io *io, const cli_args *args)
 {
-    const char *columns = io->is_out_terminal ? variable(io, "COLUMNS") : NULL;
-    uint32_t width = 0;
-
     if (args_has(args, OPTION_WIDTH))
         return small(args->number[OPTION_WIDTH]);
     if (args_has(args, OPTION_OUTPUT))
         return 0;
-    for (; columns != NULL && *columns >= '0' && *columns <= '9' && width < 1000; columns++)
-        width = width * 10 + (uint32_t)(*columns - '0');
-    return width != 0 ? small(width) : io->is_out_terminal ? io->width : 0;
+    return args_columns(io);
 }
 
 void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args)
