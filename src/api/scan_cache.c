@@ -8,10 +8,11 @@
 #include "base/os_run.h"
 #include "base/os_stamp.h"
 #include "model/fingerprint.h"
+#include "model/moved.h"
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 4 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 5 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
@@ -349,16 +350,18 @@ static bool take_entry(pack_reader *in, entry *ret)
 
 static bool take_file(pack_reader *in, size_t file_count, rescan_file *ret, kept_place *place)
 {
-    uint64_t above, is_always;
+    uint64_t above, is_always, is_near;
 
     if (!pack_take_text(in, &ret->path) || !pack_take_text(in, &ret->shown) ||
         !pack_take_number(in, &above) || (above >= file_count && above != RESCAN_NO_FILE) ||
-        !pack_take_number(in, &is_always) || !pack_take_number(in, &place->start) ||
-        !pack_take_number(in, &place->text_bytes) || !pack_take_number(in, &place->tree_bytes) ||
-        !take_sum(in, place->sum) || ret->path.ptr == NULL || ret->shown.ptr == NULL)
+        !pack_take_number(in, &is_always) || !pack_take_number(in, &is_near) ||
+        !pack_take_number(in, &place->start) || !pack_take_number(in, &place->text_bytes) ||
+        !pack_take_number(in, &place->tree_bytes) || !take_sum(in, place->sum) ||
+        ret->path.ptr == NULL || ret->shown.ptr == NULL)
         return false;
     ret->above = (uint32_t)above;
     ret->is_always = is_always == 1;
+    ret->is_near = is_near == 1;
     ret->bytes = place->text_bytes;
     return true;
 }
@@ -442,9 +445,44 @@ static cg_code load_source(void *context, size_t file, program_text_given *ret, 
     return sources_read(context, file, ret, reterr);
 }
 
+static cg_code take_document(pack_reader *in, model_document *ret, cg_err *reterr)
+{
+    if (pack_take(in, &table_model_doc, &ret->doc) && pack_is_done(in))
+        return CG_OK;
+    return in->is_short ? err_nomem(reterr) : CG_NOT_FOUND;
+}
+
+/* Nothing but places has changed: is the document that of today, with its places moved? */
+static bool is_moved_only(const stored *from, const rescan_change *changes)
+{
+    for (size_t i = 0; i < from->given_count; i++) {
+        if (!changes[i].is_exact || changes[i].edit.changed_count > 0 ||
+            from->base.files[changes[i].file].is_near)
+            return false;
+    }
+    return true;
+}
+
+static cg_code take_moved(const stored *from, const rescan_change *changes, pack_reader *in,
+                          model_document *ret, bool *ret_is_done, cg_err *reterr)
+{
+    moved_file files[MOST_CHANGED];
+    bool is_good;
+
+    for (size_t i = 0; i < from->given_count; i++)
+        files[i] = (moved_file){from->base.files[changes[i].file].shown, &changes[i].edit};
+    if (!moved_texts(in, files, from->given_count, &is_good))
+        return err_nomem(reterr);
+    if (!is_good)
+        return CG_OK;
+    *ret_is_done = true;
+    CG_TRY(take_document(in, ret, reterr));
+    return moved_places(ret, files, from->given_count, reterr);
+}
+
 /* CG_NOT_FOUND: the crate must be scanned again. */
-static cg_code follow_changes(cache_place *self, const stored *from, model_document *ret,
-                              cg_err *reterr)
+static cg_code follow_changes(cache_place *self, const stored *from, pack_reader *in,
+                              model_document *ret, cg_err *reterr)
 {
     sources texts = {
         .env = self->env, .mem = self->mem, .path = self->sources_file, .places = from->places};
@@ -460,21 +498,31 @@ static cg_code follow_changes(cache_place *self, const stored *from, model_docum
         .load = load_source,
         .context = &texts,
     };
-    bool is_done = false;
+    rescan_change changes[MOST_CHANGED];
+    bool is_bodies = false, is_done = false, is_run = false;
     cg_code code;
 
     /* What functions compute can depend on files that no function of the part leads to. */
-    if (ret->doc.cargo == NULL || !self->options->is_structure)
+    if (!self->options->is_structure)
         return CG_NOT_FOUND;
-    code = rescan_run(&work, ret, &is_done, reterr);
+    code = rescan_compare(&work, self->mem, changes, &is_bodies, reterr);
+    if (code == CG_OK && is_bodies && is_moved_only(from, changes))
+        code = take_moved(from, changes, in, ret, &is_done, reterr);
+    if (code == CG_OK && is_bodies && !is_done) {
+        is_run = true;
+        code = take_document(in, ret, reterr);
+        if (code == CG_OK)
+            code = rescan_run(&work, ret, &is_done, reterr);
+    }
     sources_close(&texts);
-    if (code != CG_OK || !is_done) {
+    if (is_run && (code != CG_OK || !is_done)) {
         /* It has loaded packages in another order than a whole scan does. */
         cargo_graph_free(self->graph);
         self->graph = NULL;
     }
     CG_TRY(code);
-    return is_done ? renew_fingerprint(self, from, ret, reterr) : CG_NOT_FOUND;
+    return is_done && ret->doc.cargo != NULL ? renew_fingerprint(self, from, ret, reterr)
+                                             : CG_NOT_FOUND;
 }
 
 /* The whole file, where the document will lie. */
@@ -512,9 +560,8 @@ static cg_code read_document(cache_place *self, model_document *ret, cg_err *ret
     CG_TRY(check_all(self, &from, &is_usable, reterr));
     if (!is_usable)
         return CG_NOT_FOUND;
-    if (!pack_take(&in, &table_model_doc, &ret->doc) || !pack_is_done(&in))
-        return in.is_short ? err_nomem(reterr) : CG_NOT_FOUND;
-    return from.given_count > 0 ? follow_changes(self, &from, ret, reterr) : CG_OK;
+    return from.given_count > 0 ? follow_changes(self, &from, &in, ret, reterr)
+                                : take_document(&in, ret, reterr);
 }
 
 cg_code cache_read(cache_place *self, model_document *ret, bool *ret_is_there, cg_err *reterr)
@@ -609,6 +656,7 @@ static void put_base(pack_writer *out, const rescan_base *base, const kept_place
         pack_text(out, base->files[i].shown);
         pack_number(out, base->files[i].above);
         pack_number(out, base->files[i].is_always);
+        pack_number(out, base->files[i].is_near);
         pack_number(out, places[i].start);
         pack_number(out, places[i].text_bytes);
         pack_number(out, places[i].tree_bytes);

@@ -609,6 +609,7 @@ static cg_code drive(finder *self, const function_fact *fact)
         return nomem(self);
     track->instance = own;
     CG_TRY(eval_call(self->eval, fact->item, &bindings, args, count, place, &result));
+    CG_TRY(eval_note(self->eval, fact->item));
     for (size_t i = 1; i < track->faults.count; i++)
         self->driver->is_cut = self->driver->is_cut || track->faults.at[i].rule != NULL;
     CG_TRY(read_maps(self));

@@ -95,6 +95,11 @@ uint64_t eval_again(eval *self, uint64_t most);
  */
 cg_code eval_call(eval *self, item_ref function, const type_bindings *bindings, const val *args,
                   size_t count, model_place place, val *ret);
+/*
+ * Remember what was run since eval_begin as an evaluation of `function`, in the program: what was
+ * found can change only when the body of one of these does, or what is no body.
+ */
+cg_code eval_note(eval *self, item_ref function);
 /* Call whatever can be called: a closure, function value, tuple struct, library function. */
 cg_code eval_apply(eval *self, val callee, const val *args, size_t count, model_place place,
                    val *ret);

@@ -700,6 +700,8 @@ static void side_end(eval *self, item_ref function, uint64_t begun)
             *slot = fact;
     }
     state->side_spent += state->steps + 1 - begun;
+    state->is_near =
+        state->is_near || (state->steps + 1 - begun) * NEAR_A_BUDGET > state->side_most - begun;
     state->side_most = 0;
 }
 
@@ -718,7 +720,8 @@ static cg_code call_function(eval *self, item_ref function, const type_bindings 
     bool is_cut = false;
     val tail = 0;
 
-    if (!program_edge(self->program, caller ? caller->file : place.file, item.file))
+    if (!program_edge(self->program, caller ? caller->file : place.file, item.file) ||
+        !eval_ran(self, function))
         return err_nomem(self->reterr);
     CG_TRY(eval_function_fact(self, function, &fact));
     scope = frame_new(self, &(frame){.caller = caller,

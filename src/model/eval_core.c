@@ -1,4 +1,5 @@
 #include "model/eval_state.h"
+#include "rust/edit.h"
 #include "model/flow_build.h"
 
 /*
@@ -8,6 +9,7 @@
 #define STEPS_OF_FILE  4000000u
 #define STEPS_OF_CRATE 16000000u
 #define STEPS_PER_BYTE 8u
+#define SHARES         8u /* of a file's budget is the least that is left for others */
 
 static const char *const WORD_TEXTS[WORD_COUNT] = {
 #define W(name, text) [WORD_##name] = text,
@@ -86,6 +88,7 @@ void eval_free(eval *self)
     vec_free(from, &state->made);
     vec_free(from, &state->heavy);
     vec_free(from, &state->spent_for);
+    vec_free(from, &state->ran_in);
     vec_free(from, &state->journal);
     vec_free(from, &state->pendings);
     vec_free(from, &state->spine);
@@ -114,24 +117,34 @@ static uint64_t left_of(uint64_t whole, uint64_t spent)
     return spent < whole ? whole - spent : 0;
 }
 
-/* An evaluation gets a part of what is left for its file, so that something is left for others. */
-static uint64_t share_of(eval *self)
+static uint64_t budget_of_file(const eval *self, file_ref file)
+{
+    const program_file *owner = file ? self->program->files.at[file] : NULL;
+
+    return STEPS_OF_FILE + STEPS_PER_BYTE * (owner ? owner->source.text.len : 0);
+}
+
+static uint64_t budget_of_crate(eval *self)
 {
     eval_state *state = self->state;
-    const uint64_t *spent = spent_of(self, state->owner);
-    const program_file *owner = state->owner ? self->program->files.at[state->owner] : NULL;
-    uint64_t bytes = owner ? owner->source.text.len : 0, whole, left, share;
+    uint64_t left = self->program->part ? self->program->part->left_bytes : 0;
 
     for (; state->counted_files < self->program->files.count; state->counted_files++) {
         const program_file *file = self->program->files.at[state->counted_files];
 
         state->code_size += file ? file->source.text.len : 0;
     }
-    whole = STEPS_OF_CRATE + STEPS_PER_BYTE * state->code_size;
-    if (self->program->part)
-        whole += STEPS_PER_BYTE * self->program->part->left_bytes;
-    left = left_of(whole, state->spent);
-    share = left_of(STEPS_OF_FILE + STEPS_PER_BYTE * bytes, spent ? *spent : 0) / 8;
+    return STEPS_OF_CRATE + STEPS_PER_BYTE * (state->code_size + left);
+}
+
+/* An evaluation gets a part of what is left for its file, so that something is left for others. */
+static uint64_t share_of(eval *self)
+{
+    eval_state *state = self->state;
+    const uint64_t *spent = spent_of(self, state->owner);
+    uint64_t left = left_of(budget_of_crate(self), state->spent), share;
+
+    share = left_of(budget_of_file(self, state->owner), spent ? *spent : 0) / SHARES;
     share = share < left ? share : left;
     return share > self->limits.least ? share : self->limits.least;
 }
@@ -204,6 +217,7 @@ static void restart(eval *self)
     state->jump = JUMP_NONE;
     state->expected = 0;
     state->is_cut = false;
+    state->is_near = false;
     self->updated_receiver = 0;
     self->wanted = 0;
     self->trail->outside = (model_place){0};
@@ -250,6 +264,61 @@ uint64_t eval_again(eval *self, uint64_t most)
     drop_forgotten(self, self->values->count);
     restart(self);
     return done;
+}
+
+/* --- what an evaluation depends on --- */
+
+bool eval_ran(eval *self, item_ref function)
+{
+    eval_state *state = self->state;
+    program *code_of = self->program;
+    uint32_t now = (uint32_t)code_of->runs.count + 1;
+    item_ref *slot;
+
+    while (state->ran_in.count <= function) {
+        uint32_t *fresh = vec_add(code_of->heap, &state->ran_in);
+
+        if (!fresh)
+            return false;
+        *fresh = 0;
+    }
+    if (state->ran_in.at[function] == now)
+        return true;
+    state->ran_in.at[function] = now;
+    slot = vec_add(code_of->heap, &code_of->ran);
+    if (slot)
+        *slot = function;
+    return slot != NULL;
+}
+
+/* Would a budget be used up if everything took twice the steps, in somewhat smaller files? */
+static bool is_near(eval *self)
+{
+    eval_state *state = self->state;
+    const uint64_t *spent = spent_of(self, state->owner);
+    uint64_t twice = NEAR_A_BUDGET * state->steps;
+    uint64_t bytes = STEPS_PER_BYTE * EDIT_MOST_MOVED;
+
+    return state->is_near || state->is_cut || !spent || twice > self->limits.steps ||
+           SHARES * twice + NEAR_A_BUDGET * *spent + bytes > budget_of_file(self, state->owner) ||
+           twice + NEAR_A_BUDGET * state->spent + bytes > budget_of_crate(self);
+}
+
+cg_code eval_note(eval *self, item_ref function)
+{
+    program *code_of = self->program;
+    const program_run *last =
+        code_of->runs.count ? &code_of->runs.at[code_of->runs.count - 1] : NULL;
+    uint32_t first = last ? last->first + last->count : 0;
+    program_run *run = vec_add(code_of->heap, &code_of->runs);
+
+    if (!run)
+        return err_nomem(self->reterr);
+    *run = (program_run){.function = function,
+                         .first = first,
+                         .count = (uint32_t)code_of->ran.count - first,
+                         .is_near = is_near(self)};
+    return CG_OK;
 }
 
 /* --- variables --- */

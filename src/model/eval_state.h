@@ -16,8 +16,9 @@
 #include "model/eval.h"
 #include "model/value_kinds.h"
 
-#define PLACE_STEPS  8u
-#define WORK_OF_STEP 16u
+#define NEAR_A_BUDGET 2u /* this part of it */
+#define PLACE_STEPS   8u
+#define WORK_OF_STEP  16u
 
 typedef struct cell {
     sym name;
@@ -195,6 +196,8 @@ typedef struct eval_state {
     VEC(item_ref) made;         /* whose constants and examples these are */
     VEC(function_fact *) heavy; /* of this evaluation */
     bool is_collecting;         /* examples are being made */
+    VEC(uint32_t) ran_in;       /* by item: the evaluation it was last run in, from 1 */
+    bool is_near;               /* a budget of side work was used up, or nearly so */
 } eval_state;
 
 /* --- variables: eval.c --- */
@@ -205,6 +208,8 @@ cg_code cell_assign(eval *self, cell *to, val with);
 frame *frame_new(eval *self, const frame *like);
 /* The value behind a reference; else the value. */
 val eval_deref(eval *self, val which);
+/* The function is run by this evaluation; false: out of memory. */
+bool eval_ran(eval *self, item_ref function);
 /* The item's constant or examples are of this evaluation, and go with it. */
 cg_code eval_made(eval *self, item_ref item);
 /*

@@ -823,6 +823,7 @@ static cg_code build(extractor *self, item_ref constructor, bool is_first)
     track->instances.at[own].root = track->roots.count > 1 ? 1 : 0;
     track->instance = own;
     CG_TRY(eval_call(self->eval, constructor, &bindings, args, count, place, &result));
+    CG_TRY(eval_note(self->eval, constructor));
     track->instances.at[own].result = result;
     if (is_first)
         self->component->result = result;
@@ -977,6 +978,7 @@ cg_code extract_run(eval *interpreter, const extract_options *options, extractio
     }
     if (code == CG_OK)
         code = mark_nested(&self);
+    ret->is_near = self.kept > KEPT_MOST / 2;
     if (code == CG_OK && options->root.ptr && ret->components.count == 0)
         code = cg_fail(reterr, PROBLEM_COMPONENT, "no component is called `%.*s`",
                        ERR_STR(options->root));

@@ -71,6 +71,7 @@ typedef struct extraction {
     arena mem;
     eval *eval;
     VEC(extract_component) components; /* in source order */
+    bool is_near;                      /* what is kept of all components came near its ceiling */
 } extraction;
 
 typedef struct extract_options {

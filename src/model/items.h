@@ -148,6 +148,14 @@ typedef struct program_part {
     uint64_t left_bytes; /* of files that are left out: budgets are those of the whole crate */
 } program_part;
 
+/* An evaluation: which function it began with, and all that it ran. */
+typedef struct program_run {
+    item_ref function;
+    uint32_t first; /* in `ran` */
+    uint32_t count;
+    bool is_near; /* a budget was used up or nearly so: the size of what it ran matters, too */
+} program_run;
+
 typedef struct program {
     const cg_env *env;
     heap *heap;
@@ -175,6 +183,8 @@ typedef struct program {
      * from a file can change only with files that are reached over these.
      */
     number_map edges;
+    VEC(program_run) runs; /* of the scanned crates' constructors and drivers */
+    VEC(item_ref) ran;
     struct collect *collecting; /* model/collect's own */
     struct names *scopes;       /* model/names' own, made at the first question */
     void (*free_scopes)(struct program *self);

@@ -265,6 +265,17 @@ static bool order_lists(model_doc *doc, bool (*is_ordered)(enum model_list list)
     return merge_findings(mem, &doc->findings);
 }
 
+cg_code findings_normalise(model_document *document, cg_err *reterr)
+{
+    model_doc *doc = &document->doc;
+    const sc_table *table = model_list_table(MODEL_FINDINGS);
+
+    return sort_records(&document->mem, &doc->findings, table->size, id_before, false) &&
+                   order_findings(doc, &document->mem)
+               ? CG_OK
+               : err_nomem(reterr);
+}
+
 cg_code model_normalise(model_document *document, cg_err *reterr)
 {
     return model_normalise_lists(document, NULL, reterr);

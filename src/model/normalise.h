@@ -18,6 +18,9 @@ cg_code model_normalise(model_document *document, cg_err *reterr) CG_MUST;
 cg_code model_normalise_lists(model_document *document, bool (*is_ordered)(enum model_list list),
                               cg_err *reterr) CG_MUST;
 
+/* The findings of a document again, in which places of files have moved. Fails with CG_NOMEM. */
+cg_code findings_normalise(model_document *document, cg_err *reterr) CG_MUST;
+
 /* Texts in bytewise order, each once; the list is a new one in `mem` when anything changes. */
 bool texts_unique(arena *mem, sc_strs *list) CG_MUST;
 /* The same, but all of them stay. */

@@ -665,6 +665,8 @@ void program_free(program *self)
     vec_free(self->heap, &self->inputs);
     vec_free(self->heap, &self->late);
     number_map_free(&self->edges);
+    vec_free(self->heap, &self->runs);
+    vec_free(self->heap, &self->ran);
     number_map_free(&self->text_by_path);
     number_map_free(&self->item_by_node);
     number_map_free(&self->block_by_node);

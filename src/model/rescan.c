@@ -2,6 +2,7 @@
 
 #include "model/coverage.h"
 #include "model/walk.h"
+#include "rust/kept.h"
 #include "schema/pack.h"
 
 #define MOST_ROUNDS 3u /* a part grows by what names lead to */
@@ -88,6 +89,26 @@ static bool keep_links(const program *code_of, const uint32_t *places, arena *me
     return base->links != NULL;
 }
 
+/* Files with functions of evaluations that came near a budget. */
+static void mark_near(const scan *from, const uint32_t *places, rescan_base *base)
+{
+    const program *code_of = scan_program(from);
+
+    for (size_t i = 0; i < code_of->runs.count; i++) {
+        const program_run *run = &code_of->runs.at[i];
+
+        for (uint32_t k = 0; run->is_near && k < run->count; k++) {
+            item_ref function = code_of->ran.at[run->first + k];
+            uint32_t place = places[code_of->items.at[function].file];
+
+            if (place != UINT32_MAX)
+                base->files[place].is_near = true;
+        }
+    }
+    for (size_t i = 0; i < base->file_count; i++)
+        base->files[i].is_near = base->files[i].is_near || scan_extraction(from)->is_near;
+}
+
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr)
 {
     program *code_of = (program *)(uintptr_t)scan_program(from);
@@ -119,6 +140,7 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
     }
     CG_TRY(mark_always(code_of, places, ret, reterr));
     keep_above(code_of, places, ret);
+    mark_near(from, places, ret);
     if (!keep_links(code_of, places, mem, ret))
         return err_nomem(reterr);
     ret->inputs = code_of->inputs.at;
@@ -384,17 +406,6 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
 
 /* --- nothing but bodies changed --- */
 
-static const program_file *file_at(const scan *one, cg_str path)
-{
-    const program *code_of = scan_program(one);
-
-    for (file_ref i = 1; i < code_of->files.count; i++) {
-        if (is_own(code_of, i) && str_equal(code_of->files.at[i]->full_path, path))
-            return code_of->files.at[i];
-    }
-    return NULL;
-}
-
 /* Kinds of nodes that declare something wherever they stand. */
 static bool declares(uint8_t kind)
 {
@@ -451,10 +462,9 @@ static void add_gap(buf *out, cg_str text)
 }
 
 /* Everything of a file but plain bodies. */
-static bool skeleton_of(const program_file *file, buf *out)
+static bool skeleton_of(const ast *tree, buf *out)
 {
-    const ast *tree = &file->tree;
-    cg_str text = file->source.text;
+    cg_str text = tree->source->text;
     size_t done = 0;
     ast_ref at = 1;
 
@@ -477,28 +487,91 @@ static bool skeleton_of(const program_file *file, buf *out)
     return !out->failed;
 }
 
-static cg_code is_same_skeleton(rescanner *self, bool *ret)
+static cg_code is_same_skeleton(heap *from, const ast *const trees[2], bool *ret, cg_err *reterr)
 {
-    *ret = true;
-    for (size_t i = 0; i < self->work->changed_count && *ret; i++) {
-        const program_file *files[2];
-        buf texts[2];
-        bool is_good = true;
+    buf texts[2];
+    bool is_good = true;
 
-        for (size_t k = 0; k < 2; k++) {
-            files[k] = file_at(self->scans[k], self->work->changed[i].path);
-            buf_init(&texts[k], self->work->heap, SIZE_MAX / 2);
-            *ret =
-                *ret && files[k] && !files[k]->tree.remarks.count && !files[k]->tree.broken.count;
-            is_good = !*ret || (is_good && skeleton_of(files[k], &texts[k]));
-        }
-        *ret = *ret && str_equal(buf_text(&texts[0]), buf_text(&texts[1]));
-        buf_free(&texts[0]);
-        buf_free(&texts[1]);
-        if (!is_good)
-            return nomem(self);
+    *ret = true;
+    for (size_t k = 0; k < 2; k++) {
+        buf_init(&texts[k], from, SIZE_MAX / 2);
+        *ret = *ret && !trees[k]->remarks.count && !trees[k]->broken.count;
+        is_good = !*ret || (is_good && skeleton_of(trees[k], &texts[k]));
     }
-    return CG_OK;
+    *ret = *ret && str_equal(buf_text(&texts[0]), buf_text(&texts[1]));
+    buf_free(&texts[0]);
+    buf_free(&texts[1]);
+    return is_good ? CG_OK : err_nomem(reterr);
+}
+
+/* --- what was edited --- */
+
+typedef struct trees {
+    const rescan_work *work;
+    arena *mem;
+    rust_parser *parser;
+    intern names;
+    rust_source *sources[2]; /* as it was, as it is */
+    ast at[2];
+    cg_err *reterr;
+} trees;
+
+static cg_code read_tree(trees *self, size_t which, const program_text_given *from)
+{
+    rust_source *source = arena_take(self->mem, sizeof *source);
+    bool is_kept = false;
+
+    if (!source || !source_init(source, self->mem, from->path, from->text))
+        return err_nomem(self->reterr);
+    self->sources[which] = source;
+    if (from->tree.ptr)
+        CG_TRY(kept_read(from->tree, source, &self->names, self->work->heap, &self->at[which],
+                         &is_kept, self->reterr));
+    return is_kept ? CG_OK
+                   : rust_parse(self->parser, source, &self->names, &self->at[which], self->reterr);
+}
+
+static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool *ret_is_bodies)
+{
+    const rescan_work *work = self->work;
+    const program_text_given *now = &work->changed[index];
+    program_text_given then = {0};
+    const ast *both[2] = {&self->at[0], &self->at[1]};
+
+    *ret = (rescan_change){.file = index_of(work->base, now->path)};
+    *ret_is_bodies = false;
+    if (ret->file == RESCAN_NO_FILE || memchr(now->text.ptr, '\0', now->text.len))
+        return CG_OK;
+    CG_TRY(work->load(work->context, ret->file, &then, self->reterr));
+    then.path = now->path;
+    CG_TRY(read_tree(self, 0, &then));
+    CG_TRY(read_tree(self, 1, now));
+    CG_TRY(edit_find(both[0], both[1], self->mem, &ret->edit, &ret->is_exact, self->reterr));
+    *ret_is_bodies = ret->is_exact;
+    return ret->is_exact ? CG_OK : is_same_skeleton(work->heap, both, ret_is_bodies, self->reterr);
+}
+
+cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_bodies,
+                       cg_err *reterr)
+{
+    trees self = {.work = work, .mem = mem, .reterr = reterr};
+    cg_code code = rust_parser_new(work->heap, &self.parser, reterr);
+
+    *ret_is_bodies = code == CG_OK;
+    if (code == CG_OK)
+        rust_parser_watch(self.parser, work->env);
+    for (size_t i = 0; code == CG_OK && *ret_is_bodies && i < work->changed_count; i++) {
+        code = intern_init(&self.names, work->heap, 1)
+                   ? compare_trees(&self, i, &ret[i], ret_is_bodies)
+                   : err_nomem(reterr);
+        for (size_t k = 0; k < 2; k++) {
+            ast_free(&self.at[k]);
+            self.at[k] = (ast){0};
+        }
+        intern_free(&self.names);
+    }
+    rust_parser_free(self.parser);
+    return code;
 }
 
 /* Did both read the same files, all of which the whole scan had read? */
@@ -826,8 +899,7 @@ static cg_code run(rescanner *self, bool *ret_is_done)
     CG_TRY(scan_both(self, &is_good));
     if (!is_good)
         return CG_OK;
-    CG_TRY(is_same_skeleton(self, &is_good));
-    if (!is_good || !is_same_inputs(self))
+    if (!is_same_inputs(self))
         return CG_OK;
     return exchange_all(self, ret_is_done);
 }

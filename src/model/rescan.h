@@ -19,6 +19,7 @@
 #define CG_MODEL_RESCAN_H
 
 #include "model/scan.h"
+#include "rust/edit.h"
 
 #define RESCAN_NO_FILE UINT32_MAX
 
@@ -30,6 +31,7 @@ typedef struct rescan_file {
     const ast *tree; /* when it is kept, only */
     cg_str text;     /* when it is kept, only */
     uint32_t above;  /* the file that declares its module; RESCAN_NO_FILE: none */
+    bool is_near;    /* what evaluations of it find may depend on how much text it is */
     bool is_always;  /* what it declares is found without being named: it belongs to every part */
 } rescan_file;
 
@@ -62,8 +64,22 @@ typedef struct rescan_work {
     void *context;
 } rescan_work;
 
+/* What became of one of the files that changed. */
+typedef struct rescan_change {
+    uint32_t file;
+    bool is_exact; /* all that is not in `edit.changed` is as it was, and `edit` says where */
+    edit edit;
+} rescan_change;
+
 /* Texts and paths stay those of the scan's program. */
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr) CG_MUST;
+/*
+ * One change for each file, in `mem`. *ret_is_bodies is false when something else than bodies of
+ * functions has changed: the crate must be scanned again.
+ */
+cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_bodies,
+                       cg_err *reterr) CG_MUST;
+/* After rescan_compare has found nothing but bodies. */
 cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_is_done,
                    cg_err *reterr) CG_MUST;
 

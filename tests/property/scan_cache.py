@@ -296,6 +296,72 @@ class Editor:
         path = self.file()
         return self.put(path, ["// on top %d" % self.next(), ""] + read(path).split("\n"))
 
+    def blank_lines(self):
+        path, lines, at = self.lines(r"\S")
+        if path:
+            lines[at:at] = [""] * self.random.randint(1, 3)
+            return self.put(path, lines)
+
+    def idle(self):
+        """A statement that does nothing, or nearly."""
+        path, lines, at = self.lines(r"^    +\S.*[;{}]$")
+        if path:
+            name = self.random.choice(["_idle%d", "xs%d", "Idle%d", "(_a%d, _b)"]) % self.next()
+            value = self.random.choice(["%d" % self.serial, '"text"', "true", "-3", "1 + 2", "vb",
+                                        "xs", "3usize", 'println!("a")', "(1, 2)"])
+            lines.insert(at + 1, "        let %s%s = %s;" %
+                         (name, self.random.choice(["", "", ": usize"]), value))
+            if self.random.random() < 0.3:
+                lines.insert(at + 1, self.random.choice(["#[allow(unused)]", "// idle", "",
+                                                         '#[cfg(feature = "more")]', "/* idle */"]))
+            return self.put(path, lines)
+
+    def joined_lines(self):
+        path, lines, at = self.lines(r"^    +\S.*[;,{]$")
+        if path and at + 1 < len(lines):
+            lines[at:at + 2] = [lines[at] + " " + lines[at + 1].strip()]
+            return self.put(path, lines)
+
+    def split_line(self):
+        path, lines, at = self.lines(r"^    +\S.*[;,(.] ?\S")
+        if path:
+            cut = self.random.choice([m.end() for m in re.finditer(r"[;,(.{] ?", lines[at])])
+            lines[at:at + 1] = [lines[at][:cut], "            " + lines[at][cut:]]
+            return self.put(path, lines)
+
+    def indented(self):
+        path, lines, at = self.lines(r"^    +\S")
+        if path:
+            lines[at] = self.random.choice(["  ", "\t", "    "]) + lines[at]
+            return self.put(path, lines)
+
+    def swapped_lines(self):
+        path, lines, at = self.lines(r"^        let .*;$")
+        if path and at + 1 < len(lines):
+            lines[at], lines[at + 1] = lines[at + 1], lines[at]
+            return self.put(path, lines)
+
+    def used(self):
+        path, lines, at = self.lines(r"^use ")
+        if path:
+            if self.random.random() < 0.5:
+                del lines[at]
+            else:
+                lines.insert(at, "use std::fmt::Debug as Debug%d;" % self.next())
+            return self.put(path, lines)
+
+    def gated(self):
+        path, lines, at = self.lines(r"^ *(pub )?(fn|struct|impl|mod|const|use) ")
+        if path:
+            lines.insert(at, '#[cfg(%sfeature = "more")]' % self.random.choice(["", "not(", ""]))
+            lines[at] = lines[at].replace('not(feature = "more")', 'not(feature = "more"))')
+            return self.put(path, lines)
+
+    def several(self):
+        """More than one file, more than one kind."""
+        found = [getattr(self, self.random.choice(BODIES))() for _ in range(3)]
+        return " ".join(what for what in found if what) or None
+
     def signature(self):
         path, lines, at = self.lines(r"pub fn \w+\(&self, ")
         if path:
@@ -412,11 +478,12 @@ class Editor:
 
 
 BODIES = ["body_statement", "body_number", "body_key", "added_parameter", "body_operation",
-          "body_removed", "comment"]
+          "body_removed", "comment", "blank_lines", "idle", "joined_lines", "split_line",
+          "indented", "swapped_lines"]
 OTHERS = ["new_impl", "trait_impl", "constant", "configuration", "macro", "feature",
           "removed_module", "added_module", "top_comment", "signature",
           "renamed_function", "removed_line", "new_file", "removed_file",
-          "renamed_module", "manifest", "dependency"]
+          "renamed_module", "manifest", "dependency", "used", "gated", "several"]
 
 
 def run(args, query, crate, cache, to):

@@ -1,0 +1,298 @@
+#include "model/moved.h"
+
+#include <string.h>
+
+#include "model/ids.h"
+#include "model/normalise.h"
+
+/* --- texts --- */
+
+#define SPELLINGS 2u /* as it is, and as it is in an id */
+
+/* A file's name with what stands between it and the line. */
+typedef struct spelling {
+    const moved_file *file;
+    cg_str text;
+    bool is_escaped;
+} spelling;
+
+typedef struct mover {
+    pack_reader *in;
+    cg_str *texts; /* of it, as they will be */
+    spelling *spellings;
+    size_t count;
+    buf text;
+    bool is_good; /* every line is known */
+    bool is_short;
+} mover;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_name_byte(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-' || c == '.' || c == '/' || (unsigned char)c >= 0x80;
+}
+
+/* Does a name begin here, rather than go on? */
+static bool begins(const spelling *which, cg_str text, size_t at)
+{
+    cg_str before = {text.ptr, at};
+
+    if (at == 0)
+        return true;
+    if (which->is_escaped && (str_ends_with(before, CG_LIT("%20"))))
+        return true;
+    return !is_name_byte(text.ptr[at - 1]);
+}
+
+static uint32_t line_of(mover *self, const moved_file *file, uint32_t line)
+{
+    bool is_torn;
+    uint32_t now;
+
+    if (edit_line(file->change, line, &now, &is_torn) && !is_torn)
+        return now;
+    self->is_good = self->is_good && !is_torn;
+    return line < MOVED_NOWHERE ? line + MOVED_NOWHERE : line;
+}
+
+/* As str_find, for a long text in which a part of some length is rare: most of it is not read. */
+static size_t find_rare(cg_str text, cg_str part)
+{
+    uint8_t steps[256];
+    size_t last = part.len - 1, most = part.len < 255 ? part.len : 255;
+
+    memset(steps, (int)most, sizeof steps);
+    for (size_t i = part.len - most; i < last; i++)
+        steps[(unsigned char)part.ptr[i]] = (uint8_t)(last - i);
+    for (size_t at = last; at < text.len; at += steps[(unsigned char)text.ptr[at]]) {
+        if (text.ptr[at] == part.ptr[last] && memcmp(text.ptr + at - last, part.ptr, part.len) == 0)
+            return at - last;
+    }
+    return SIZE_MAX;
+}
+
+/* Where one of the spellings is next, behind `from`; SIZE_MAX: nowhere. */
+static size_t find_next(const mover *self, cg_str text, size_t from, const spelling **ret)
+{
+    cg_str rest = {text.ptr + from, text.len - from};
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < self->count; i++) {
+        size_t at = str_find(rest, self->spellings[i].text);
+
+        if (at < best) {
+            best = at;
+            *ret = &self->spellings[i];
+        }
+    }
+    return best == SIZE_MAX ? SIZE_MAX : from + best;
+}
+
+/* A text with its lines of today. */
+static void move_text(mover *self, cg_str *text)
+{
+    const spelling *which = NULL;
+    size_t done = 0, from = 0, at;
+
+    buf_clear(&self->text);
+    while ((at = find_next(self, *text, from, &which)) != SIZE_MAX) {
+        size_t start = at + which->text.len, end = start;
+        uint64_t line = 0;
+
+        for (; end < text->len && is_digit(text->ptr[end]) && line < MOVED_NOWHERE; end++)
+            line = line * 10 + (uint64_t)(text->ptr[end] - '0');
+        from = end;
+        if (end == start || !begins(which, *text, at))
+            continue;
+        buf_add(&self->text, (cg_str){text->ptr + done, start - done});
+        buf_addf(&self->text, "%u", (unsigned)line_of(self, which->file, (uint32_t)line));
+        done = end;
+    }
+    buf_add(&self->text, (cg_str){text->ptr + done, text->len - done});
+    self->is_short = self->is_short || self->text.failed ||
+                     !arena_text(self->in->mem, buf_text(&self->text), text);
+}
+
+/* The text that holds a byte of all of them, which lie one behind the other. */
+static uint32_t text_at(const pack_reader *in, const char *at)
+{
+    uint32_t low = 1, high = in->text_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+
+        if (in->texts[middle].ptr <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static bool add_spellings(mover *self, const moved_file *files, size_t count)
+{
+    arena *mem = self->in->mem;
+
+    self->spellings = arena_take(mem, (SPELLINGS * count + 1) * sizeof *self->spellings);
+    for (size_t i = 0; self->spellings != NULL && i < count; i++) {
+        spelling *plain = &self->spellings[self->count++];
+        spelling *escaped = &self->spellings[self->count++];
+        cg_str id;
+
+        *plain = (spelling){.file = &files[i]};
+        *escaped = (spelling){.file = &files[i], .is_escaped = true};
+        if (!arena_format(mem, &plain->text, "%.*s:", (int)files[i].shown.len,
+                          files[i].shown.ptr) ||
+            !id_make(mem, MODEL_ID_KIND_FINDING, ID_PARTS(plain->text), &id))
+            return false;
+        escaped->text = (cg_str){id.ptr + str_find(id, CG_LIT(":")) + 1, 0};
+        escaped->text.len = id.len - (size_t)(escaped->text.ptr - id.ptr);
+    }
+    return self->spellings != NULL;
+}
+
+/* All texts are one piece of memory, in which little is found. */
+static void move_texts(mover *self)
+{
+    pack_reader *in = self->in;
+    size_t size = ((size_t)in->text_count + 1) * sizeof *self->texts;
+    cg_str all;
+
+    self->texts = arena_take(in->mem, size);
+    self->is_short = self->is_short || self->texts == NULL;
+    if (self->is_short || in->text_count == 0)
+        return;
+    memcpy(self->texts, in->texts, size);
+    all = in->texts[1];
+    /* Whoever wrote something else into the file gets what that leads to. */
+    if (in->texts[in->text_count].ptr >= all.ptr)
+        all.len = (size_t)(in->texts[in->text_count].ptr - all.ptr) + in->texts[in->text_count].len;
+    for (size_t i = 0; i < self->count && self->is_good && !self->is_short; i++) {
+        size_t from = 0, at;
+
+        while (from < all.len && (at = find_rare((cg_str){all.ptr + from, all.len - from},
+                                                 self->spellings[i].text)) != SIZE_MAX) {
+            uint32_t which = text_at(in, all.ptr + from + at);
+
+            if (self->texts[which].ptr == in->texts[which].ptr)
+                move_text(self, &self->texts[which]);
+            from += at + self->spellings[i].text.len;
+        }
+    }
+}
+
+bool moved_texts(pack_reader *in, const moved_file *files, size_t count, bool *ret_is_good)
+{
+    mover self = {.in = in, .is_good = true};
+
+    buf_init(&self.text, in->mem->heap, SIZE_MAX / 2);
+    if (add_spellings(&self, files, count))
+        move_texts(&self);
+    else
+        self.is_short = true;
+    buf_free(&self.text);
+    *ret_is_good = self.is_good;
+    if (!self.is_short && self.is_good && in->text_count > 0)
+        in->texts = self.texts;
+    return !self.is_short;
+}
+
+/* --- places --- */
+
+static bool is_place_field(const sc_field *field)
+{
+    return field->type == SC_RECORD && field->sub == &table_model_location;
+}
+
+static bool is_table_field(const sc_field *field)
+{
+    return field->type == SC_RECORD || field->type == SC_RECORDS || field->type == SC_ENTRIES;
+}
+
+/* Tables nest as deep as we say. */
+static bool holds_place(const sc_table *table, unsigned depth)
+{
+    for (uint16_t i = 0; i < table->count && depth < PACK_DEPTH; i++) {
+        const sc_field *field = &table->fields[i];
+
+        if (is_place_field(field) || (is_table_field(field) && holds_place(field->sub, depth + 1)))
+            return true;
+    }
+    return false;
+}
+
+/* The byte a line and a column stand for. */
+static uint32_t offset_of(const rust_source *source, uint64_t line, uint64_t column)
+{
+    size_t at = line > 0 && line <= source->line_count ? source->lines[line - 1] : 0;
+
+    if (line == 1 && str_starts_with(source->text, CG_LIT("\xef\xbb\xbf")))
+        at = 3;
+    for (; column > 1 && at < source->text.len; column--)
+        str_next(source->text, &at);
+    return (uint32_t)at;
+}
+
+static void move_place(model_location *at, const moved_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const edit *change = files[i].change;
+        uint32_t named, start, end;
+
+        if (!str_equal(at->file, files[i].shown))
+            continue;
+        if (edit_start(change, offset_of(change->before, at->line, at->column), &named)) {
+            rust_place now = source_place(change->after, named);
+
+            at->line = now.line;
+            at->column = now.column;
+        } else {
+            at->line += MOVED_NOWHERE;
+        }
+        at->byte_start = edit_start(change, (uint32_t)at->byte_start, &start)
+                             ? start
+                             : at->byte_start + MOVED_NOWHERE;
+        at->byte_end =
+            edit_end(change, (uint32_t)at->byte_end, &end) ? end : at->byte_end + MOVED_NOWHERE;
+        return;
+    }
+}
+
+static void move_record(const sc_table *table, void *record, const moved_file *files, size_t count)
+{
+    for (uint16_t i = 0; i < table->count; i++) {
+        const sc_field *field = &table->fields[i];
+        void *member = (char *)record + field->offset;
+
+        if (is_place_field(field)) {
+            if (*(void **)member != NULL)
+                move_place(*(void **)member, files, count);
+        } else if (is_table_field(field) && holds_place(field->sub, 0)) {
+            const sc_table *sub = field->sub;
+            sc_records *list = member;
+
+            if (field->type == SC_RECORD && *(void **)member != NULL)
+                move_record(sub, *(void **)member, files, count);
+            for (size_t k = 0; field->type != SC_RECORD && k < list->count; k++)
+                move_record(sub, (char *)(uintptr_t)list->at + k * sub->size, files, count);
+        }
+    }
+}
+
+cg_code moved_places(model_document *document, const moved_file *files, size_t count,
+                     cg_err *reterr)
+{
+    for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
+        const sc_table *table = model_list_table(i);
+        const sc_records *list = model_list_of(&document->doc, i);
+
+        for (size_t k = 0; holds_place(table, 0) && k < list->count; k++)
+            move_record(table, (char *)(uintptr_t)list->at + k * table->size, files, count);
+    }
+    return findings_normalise(document, reterr);
+}

@@ -1,0 +1,553 @@
+#include "rust/edit.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#define SHORT_TEXT 64u /* to copy it is no work */
+
+/* Two nodes that should say the same; `is_end`: what is inside of them has been compared. */
+typedef struct pair {
+    ast_ref before;
+    ast_ref after;
+    bool is_end;
+} pair;
+
+typedef struct comparer {
+    const ast *before;
+    const ast *after;
+    arena *mem;
+    heap *heap;
+    VEC(pair) open;
+    VEC(edit_run) runs;
+    VEC(uint32_t) changed;
+    buf gaps[2];
+    bool is_same; /* so far */
+    bool is_short;
+} comparer;
+
+static const ast_node *node_of(const ast *tree, ast_ref ref)
+{
+    return ref ? ast_at(tree, ref) : NULL;
+}
+
+static void add_run(comparer *self, uint32_t start, uint32_t end, uint32_t now)
+{
+    edit_run *run = vec_add(self->heap, &self->runs);
+
+    self->is_short = self->is_short || run == NULL;
+    if (run != NULL)
+        *run = (edit_run){start, end, now};
+}
+
+static void push(comparer *self, ast_ref before, ast_ref after, bool is_end)
+{
+    pair *entry = vec_add(self->heap, &self->open);
+
+    self->is_short = self->is_short || entry == NULL;
+    if (entry != NULL)
+        *entry = (pair){before, after, is_end};
+}
+
+uint32_t edit_function(const ast *tree, ast_ref item)
+{
+    uint32_t count = 0;
+
+    for (ast_ref i = 1; i < item && i < tree->parsed; i++)
+        count += ast_kind_of(tree, i) == AST_FUNCTION_ITEM;
+    return count;
+}
+
+/* --- bodies --- */
+
+/* Kinds of nodes that declare something wherever they stand. */
+static bool declares(uint8_t kind)
+{
+    switch (kind) {
+    case AST_FUNCTION_ITEM:
+    case AST_STRUCT_ITEM:
+    case AST_ENUM_ITEM:
+    case AST_UNION_ITEM:
+    case AST_TRAIT_ITEM:
+    case AST_IMPL_ITEM:
+    case AST_MOD_ITEM:
+    case AST_FOREIGN_MOD_ITEM:
+    case AST_CONST_ITEM:
+    case AST_STATIC_ITEM:
+    case AST_TYPE_ITEM:
+    case AST_MACRO_DEFINITION:
+    case AST_USE_DECLARATION:
+    case AST_EXTERN_CRATE_DECLARATION: return true;
+    default: return false;
+    }
+}
+
+/* The first node behind everything inside of `top`: nodes are in the order of the text. */
+static ast_ref behind(const ast *tree, ast_ref top)
+{
+    for (ast_ref at = top; at; at = ast_at(tree, at)->parent) {
+        if (ast_at(tree, at)->next)
+            return ast_at(tree, at)->next;
+    }
+    return tree->parsed;
+}
+
+static bool is_body(const ast *tree, ast_ref node)
+{
+    const ast_node *at = ast_at(tree, node);
+
+    return at->kind == AST_BLOCK && at->role == ROLE_BODY &&
+           ast_kind_of(tree, at->parent) == AST_FUNCTION_ITEM;
+}
+
+static bool declares_nothing(const ast *tree, ast_ref body)
+{
+    ast_ref end = behind(tree, body);
+
+    for (ast_ref i = body + 1; i < end; i++) {
+        if (declares(ast_kind_of(tree, i)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_literal(const ast *tree, ast_ref value)
+{
+    const ast_node *at = ast_at(tree, value);
+
+    switch (at->kind) {
+    case AST_INTEGER_LITERAL:
+    case AST_FLOAT_LITERAL:
+    case AST_BOOLEAN_LITERAL:
+    case AST_CHAR_LITERAL: return !at->first;
+    case AST_STRING_LITERAL: return !at->first && at->end - at->start <= SHORT_TEXT;
+    default: return false;
+    }
+}
+
+static bool is_word_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
+           (byte >= '0' && byte <= '9');
+}
+
+/* How often a word stands in a text, whatever it means there. */
+static size_t count_word(cg_str text, cg_str word)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len;) {
+        size_t start = i;
+
+        while (i < text.len && is_word_byte(text.ptr[i]))
+            i++;
+        count += str_equal((cg_str){text.ptr + start, i - start}, word);
+        i += i == start;
+    }
+    return count;
+}
+
+/* A statement of a body that whoever runs it cannot notice. */
+static bool is_idle(const ast *tree, ast_ref body, ast_ref statement)
+{
+    ast_ref pattern = ast_child(tree, statement, ROLE_PATTERN);
+    ast_ref value = ast_child(tree, statement, ROLE_VALUE);
+    ast_ref type = ast_child(tree, statement, ROLE_TYPE);
+    ast_ref before = ast_before(tree, statement);
+    size_t count = 0;
+    cg_str name;
+
+    if (ast_kind_of(tree, statement) != AST_LET_DECLARATION || !pattern || !value ||
+        ast_kind_of(tree, pattern) != AST_IDENTIFIER || !is_literal(tree, value) ||
+        (type && ast_kind_of(tree, type) != AST_PRIMITIVE_TYPE) ||
+        (before && ast_kind_of(tree, before) == AST_ATTRIBUTE_ITEM))
+        return false;
+    for (ast_ref i = ast_at(tree, statement)->first; i; i = ast_at(tree, i)->next)
+        count++;
+    name = ast_text(tree, pattern);
+    /* Others can be constants, which a pattern compares with. */
+    return count == 2u + (type != 0) && name.len > 0 &&
+           (name.ptr[0] == '_' || (name.ptr[0] >= 'a' && name.ptr[0] <= 'z')) &&
+           count_word(ast_text(tree, body), name) == 1;
+}
+
+/* --- what stands between nodes --- */
+
+/* Without blanks and comments. */
+static void add_gap(buf *out, const ast *tree, uint32_t start, uint32_t end)
+{
+    cg_str text = {tree->source->text.ptr + start, end > start ? end - start : 0};
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        cg_str rest = {text.ptr + i, text.len - i};
+
+        if (str_starts_with(rest, CG_LIT("//"))) {
+            size_t line = str_find(rest, CG_LIT("\n"));
+
+            i += line == SIZE_MAX ? rest.len : line;
+        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+            buf_byte(out, c);
+        }
+    }
+}
+
+static bool is_same_text(const comparer *self, ast_range a, ast_range b)
+{
+    return a.end - a.start == b.end - b.start &&
+           memcmp(self->before->source->text.ptr + a.start, self->after->source->text.ptr + b.start,
+                  a.end - a.start) == 0;
+}
+
+static bool is_same_gap(comparer *self, bool is_loose, ast_range a, ast_range b)
+{
+    if (is_same_text(self, a, b) || !is_loose)
+        return is_same_text(self, a, b);
+    buf_clear(&self->gaps[0]);
+    buf_clear(&self->gaps[1]);
+    add_gap(&self->gaps[0], self->before, a.start, a.end);
+    add_gap(&self->gaps[1], self->after, b.start, b.end);
+    return str_equal(buf_text(&self->gaps[0]), buf_text(&self->gaps[1]));
+}
+
+/* Nodes of which the kind of thing they are is the same; what is inside of them may differ. */
+static bool is_same_head(const ast_node *a, const ast_node *b)
+{
+    return a->kind == b->kind && a->role == b->role && a->op == b->op && a->flags == b->flags;
+}
+
+static bool is_same_node(const comparer *self, ast_ref before, ast_ref after)
+{
+    const ast_node *a = node_of(self->before, before), *b = node_of(self->after, after);
+
+    return a && b && is_same_head(a, b) &&
+           is_same_text(self, (ast_range){a->start, a->end}, (ast_range){b->start, b->end});
+}
+
+static void add_same(comparer *self, ast_ref before, ast_ref after)
+{
+    const ast_node *a = ast_at(self->before, before);
+
+    add_run(self, a->start, a->end, ast_at(self->after, after)->start);
+}
+
+/* --- two bodies --- */
+
+/* One of the two, and how far it has been compared. */
+typedef struct side {
+    const ast *tree;
+    ast_ref body;
+    ast_ref at;   /* the next statement, 0: none */
+    uint32_t end; /* of the one before */
+    size_t idle;  /* statements that were passed over, */
+    size_t busy;  /* and others */
+    buf *gaps;
+} side;
+
+static side side_of(const ast *tree, ast_ref body, buf *gaps)
+{
+    const ast_node *node = ast_at(tree, body);
+
+    buf_clear(gaps);
+    return (side){.tree = tree, .body = body, .at = node->first, .end = node->start, .gaps = gaps};
+}
+
+static void skip(side *self, bool is_idle_one)
+{
+    const ast_node *node = ast_at(self->tree, self->at);
+
+    add_gap(self->gaps, self->tree, self->end, node->start);
+    if (!is_idle_one)
+        buf_byte(self->gaps, '\1');
+    self->idle += is_idle_one;
+    self->busy += !is_idle_one;
+    self->end = node->end;
+    self->at = node->next;
+}
+
+/* Statements at the end that are the same, where those before them are not. */
+static void keep_rest(comparer *self, const side *a, const side *b)
+{
+    VEC(ast_ref) rest[2] = {{0}, {0}};
+    size_t same = 0;
+
+    for (unsigned k = 0; k < 2; k++) {
+        const side *from = k ? b : a;
+
+        for (ast_ref i = from->at; i; i = ast_at(from->tree, i)->next) {
+            ast_ref *slot = vec_add(self->heap, &rest[k]);
+
+            self->is_short = self->is_short || slot == NULL;
+            if (slot != NULL)
+                *slot = i;
+        }
+    }
+    while (same < rest[0].count && same < rest[1].count &&
+           is_same_node(self, rest[0].at[rest[0].count - 1 - same],
+                        rest[1].at[rest[1].count - 1 - same]))
+        same++;
+    for (; same > 0; same--)
+        add_same(self, rest[0].at[rest[0].count - same], rest[1].at[rest[1].count - same]);
+    vec_free(self->heap, &rest[0]);
+    vec_free(self->heap, &rest[1]);
+}
+
+static void compare_bodies(comparer *self, ast_ref before, ast_ref after)
+{
+    const ast_node *nodes[2] = {ast_at(self->before, before), ast_at(self->after, after)};
+    side a = side_of(self->before, before, &self->gaps[0]);
+    side b = side_of(self->after, after, &self->gaps[1]);
+
+    add_run(self, nodes[0]->start, nodes[0]->start, nodes[1]->start);
+    while (a.at || b.at) {
+        if (is_same_node(self, a.at, b.at)) {
+            add_same(self, a.at, b.at);
+            skip(&a, false);
+            skip(&b, false);
+        } else if (b.at && is_idle(b.tree, b.body, b.at)) {
+            skip(&b, true);
+        } else if (a.at && is_idle(a.tree, a.body, a.at)) {
+            skip(&a, true);
+        } else {
+            break;
+        }
+    }
+    if (!a.at && !b.at) {
+        add_gap(a.gaps, a.tree, a.end, nodes[0]->end);
+        add_gap(b.gaps, b.tree, b.end, nodes[1]->end);
+    }
+    /* One step more for some that are done anyway: what came nowhere near a budget never will. */
+    if (a.at || b.at || !str_equal(buf_text(a.gaps), buf_text(b.gaps)) || a.busy == 0 ||
+        a.idle > b.idle + 1 || b.idle > a.idle + 1) {
+        uint32_t *slot = vec_add(self->heap, &self->changed);
+
+        self->is_short = self->is_short || slot == NULL;
+        if (slot != NULL)
+            *slot = edit_function(self->before, nodes[0]->parent);
+        self->is_same =
+            declares_nothing(self->before, before) && declares_nothing(self->after, after);
+        keep_rest(self, &a, &b);
+    }
+    add_run(self, nodes[0]->end, nodes[0]->end, nodes[1]->end);
+}
+
+/* --- two files --- */
+
+/* What can hold functions, or be written on many lines: compared child by child. */
+static bool is_opened(uint8_t kind)
+{
+    switch (kind) {
+    case AST_SOURCE_FILE:
+    case AST_MOD_ITEM:
+    case AST_IMPL_ITEM:
+    case AST_TRAIT_ITEM:
+    case AST_DECLARATION_LIST:
+    case AST_FUNCTION_ITEM:
+    case AST_STRUCT_ITEM:
+    case AST_ENUM_ITEM:
+    case AST_ENUM_VARIANT_LIST:
+    case AST_FIELD_DECLARATION_LIST: return true;
+    default: return false;
+    }
+}
+
+/* Nobody prints these as they are written. */
+static bool is_loose(uint8_t kind)
+{
+    return kind == AST_SOURCE_FILE || kind == AST_DECLARATION_LIST ||
+           kind == AST_ENUM_VARIANT_LIST || kind == AST_FIELD_DECLARATION_LIST;
+}
+
+static void open_children(comparer *self, ast_ref before, ast_ref after)
+{
+    const ast_node *a = ast_at(self->before, before), *b = ast_at(self->after, after);
+    bool loose = is_loose(a->kind);
+    ast_range gap_a = {a->start, a->start}, gap_b = {b->start, b->start};
+    ast_ref i = a->first, j = b->first;
+    size_t first;
+
+    add_run(self, a->start, a->start, b->start);
+    push(self, before, after, true);
+    first = self->open.count;
+    for (; i && j && self->is_same;
+         i = node_of(self->before, i)->next, j = node_of(self->after, j)->next) {
+        gap_a.end = ast_at(self->before, i)->start;
+        gap_b.end = ast_at(self->after, j)->start;
+        self->is_same = is_same_gap(self, loose, gap_a, gap_b);
+        gap_a.start = ast_at(self->before, i)->end;
+        gap_b.start = ast_at(self->after, j)->end;
+        push(self, i, j, false);
+    }
+    gap_a.end = a->end;
+    gap_b.end = b->end;
+    self->is_same = self->is_same && !i && !j && is_same_gap(self, loose, gap_a, gap_b);
+    /* The first one comes next. */
+    for (size_t low = first, high = self->open.count; low + 1 < high; low++, high--) {
+        pair other = self->open.at[low];
+
+        self->open.at[low] = self->open.at[high - 1];
+        self->open.at[high - 1] = other;
+    }
+}
+
+static void compare_pair(comparer *self, pair at)
+{
+    const ast_node *a = ast_at(self->before, at.before), *b = ast_at(self->after, at.after);
+
+    if (at.is_end)
+        add_run(self, a->end, a->end, b->end);
+    else if (is_same_node(self, at.before, at.after))
+        add_same(self, at.before, at.after);
+    else if (!is_same_head(a, b))
+        self->is_same = false;
+    else if (is_body(self->before, at.before) && is_body(self->after, at.after))
+        compare_bodies(self, at.before, at.after);
+    else if (is_opened(a->kind))
+        open_children(self, at.before, at.after);
+    else
+        self->is_same = false;
+}
+
+static void compare_files(comparer *self)
+{
+    const ast_node *a = ast_at(self->before, 1), *b = ast_at(self->after, 1);
+    uint32_t ends[2] = {(uint32_t)self->before->source->text.len,
+                        (uint32_t)self->after->source->text.len};
+
+    self->is_same =
+        ends[0] < ends[1] + EDIT_MOST_MOVED && ends[1] < ends[0] + EDIT_MOST_MOVED &&
+        self->before->broken.count + self->after->broken.count == 0 &&
+        self->before->remarks.count + self->after->remarks.count == 0 &&
+        is_same_gap(self, true, (ast_range){0, a->start}, (ast_range){0, b->start}) &&
+        is_same_gap(self, true, (ast_range){a->end, ends[0]}, (ast_range){b->end, ends[1]});
+    push(self, 1, 1, false);
+    while (self->is_same && !self->is_short && self->open.count > 0)
+        compare_pair(self, self->open.at[--self->open.count]);
+    self->is_short = self->is_short || self->gaps[0].failed || self->gaps[1].failed;
+}
+
+static bool keep(comparer *self, edit *ret)
+{
+    edit_run *runs = arena_take(self->mem, (self->runs.count + 1) * sizeof *runs);
+    uint32_t *changed = arena_take(self->mem, (self->changed.count + 1) * sizeof *changed);
+
+    if (runs == NULL || changed == NULL)
+        return false;
+    if (self->runs.count > 0)
+        memcpy(runs, self->runs.at, self->runs.count * sizeof *runs);
+    if (self->changed.count > 0)
+        memcpy(changed, self->changed.at, self->changed.count * sizeof *changed);
+    *ret = (edit){.before = self->before->source,
+                  .after = self->after->source,
+                  .runs = runs,
+                  .run_count = self->runs.count,
+                  .changed = changed,
+                  .changed_count = self->changed.count};
+    return true;
+}
+
+cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_bodies,
+                  cg_err *reterr)
+{
+    comparer self = {.before = before, .after = after, .mem = mem, .heap = after->heap};
+    edit made = {0};
+
+    buf_init(&self.gaps[0], self.heap, SIZE_MAX / 2);
+    buf_init(&self.gaps[1], self.heap, SIZE_MAX / 2);
+    if (before->parsed > 1 && after->parsed > 1)
+        compare_files(&self);
+    self.is_short = self.is_short || !keep(&self, &made);
+    vec_free(self.heap, &self.open);
+    vec_free(self.heap, &self.runs);
+    vec_free(self.heap, &self.changed);
+    buf_free(&self.gaps[0]);
+    buf_free(&self.gaps[1]);
+    if (self.is_short)
+        return err_nomem(reterr);
+    *ret = made;
+    *ret_is_bodies = self.is_same;
+    return CG_OK;
+}
+
+/* --- places --- */
+
+/* The first run that ends at or behind a place. */
+static size_t first_run(const edit *self, uint32_t offset)
+{
+    size_t low = 0, high = self->run_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (self->runs[middle].end < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t moved(const edit_run *run, uint32_t offset)
+{
+    return run->now + (offset - run->start);
+}
+
+bool edit_start(const edit *self, uint32_t offset, uint32_t *ret)
+{
+    const edit_run *found = NULL;
+
+    for (size_t i = first_run(self, offset); i < self->run_count; i++) {
+        const edit_run *run = &self->runs[i];
+
+        if (run->start > offset)
+            break;
+        /* What begins here is meant, rather than what ends here. */
+        if (found == NULL || offset < run->end || run->start == offset)
+            found = run;
+        if (offset < run->end)
+            break;
+    }
+    if (found != NULL)
+        *ret = moved(found, offset);
+    return found != NULL;
+}
+
+bool edit_end(const edit *self, uint32_t offset, uint32_t *ret)
+{
+    const edit_run *found = NULL;
+
+    for (size_t i = first_run(self, offset); i < self->run_count && found == NULL; i++) {
+        if (self->runs[i].start > offset)
+            break;
+        found = &self->runs[i];
+    }
+    if (found != NULL)
+        *ret = moved(found, offset);
+    return found != NULL;
+}
+
+bool edit_line(const edit *self, uint32_t line, uint32_t *ret, bool *ret_is_torn)
+{
+    const rust_source *text = self->before;
+    uint32_t start, end, found = 0;
+
+    *ret_is_torn = false;
+    if (line == 0 || line > text->line_count)
+        return false;
+    start = text->lines[line - 1];
+    end = line < text->line_count ? text->lines[line] : (uint32_t)text->text.len + 1;
+    for (size_t i = first_run(self, start); i < self->run_count; i++) {
+        const edit_run *run = &self->runs[i];
+        uint32_t from = run->start > start ? run->start : start, now;
+
+        if (run->start >= end)
+            break;
+        /* One that only ends with the line before. */
+        if (run->end <= start && run->start < run->end)
+            continue;
+        now = source_place(self->after, moved(run, from)).line;
+        *ret_is_torn = *ret_is_torn || (found && found != now);
+        found = now;
+    }
+    *ret = found;
+    return found != 0;
+}

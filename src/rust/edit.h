@@ -1,0 +1,54 @@
+/*
+ * edit - what became of the functions of a file, and where everything in it stands now.
+ *
+ *   CG_TRY(edit_find(&before, &after, mem, &change, &is_bodies, reterr));
+ *   if (is_bodies && edit_start(&change, offset, &now)) ...
+ *
+ * Two trees of one file are laid side by side. *ret_is_bodies is true when everything but the
+ * bodies of functions says the same, token by token: between items, fields and statements there may
+ * be other blanks and comments, elsewhere none, for what stands there can be printed as it is
+ * written. `changed` are the functions whose bodies say something else. A body says the same when
+ * its statements do, but for one that binds a number or a text to a name nobody asks for: whoever
+ * runs it cannot tell.
+ *
+ * A function that is changed declares nothing in its body (no `use`, function, macro): it would
+ * concern more than who runs it.
+ */
+#ifndef CG_RUST_EDIT_H
+#define CG_RUST_EDIT_H
+
+#include "rust/ast.h"
+
+/* Bytes more or less: budgets are by the size of files, and must not be another one for this. */
+#define EDIT_MOST_MOVED ((size_t)8192)
+
+/* Text that is the same in both: start and end before, and where it begins now. */
+typedef struct edit_run {
+    uint32_t start;
+    uint32_t end;
+    uint32_t now;
+} edit_run;
+
+typedef struct edit {
+    const rust_source *before;
+    const rust_source *after;
+    const edit_run *runs; /* in order */
+    size_t run_count;
+    const uint32_t *changed; /* numbers of functions, see edit_function; in order */
+    size_t changed_count;
+} edit;
+
+/* Trees as they were parsed. The result lies in `mem`. */
+cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_bodies,
+                  cg_err *reterr) CG_MUST;
+
+/* Where a node that began or ended there does so now; false: it stood in a changed body. */
+bool edit_start(const edit *self, uint32_t offset, uint32_t *ret);
+bool edit_end(const edit *self, uint32_t offset, uint32_t *ret);
+/* The same for a line with something on it; *ret_is_torn: it has become several. */
+bool edit_line(const edit *self, uint32_t line, uint32_t *ret, bool *ret_is_torn);
+
+/* Functions are counted from 0 in the order of the file, nested ones too. */
+uint32_t edit_function(const ast *tree, ast_ref item);
+
+#endif

@@ -1,0 +1,211 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rust/edit.h"
+#include "rust/syntax.h"
+
+#include <cmocka.h>
+#include <string.h>
+
+static heap memory;
+static arena mem;
+static rust_parser *parser;
+static edit change;
+static const char *then, *now;
+
+static int begin(void **state)
+{
+    (void)state;
+    heap_init(&memory, NULL);
+    arena_init(&mem, &memory);
+    return rust_parser_new(&memory, &parser, NULL) == CG_OK ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rust_parser_free(parser);
+    arena_free(&mem);
+    return memory.used_bytes == 0 ? 0 : -1;
+}
+
+/* Nothing but bodies? */
+static bool compare(const char *before, const char *after)
+{
+    rust_source *sources = arena_take(&mem, 2 * sizeof *sources);
+    ast trees[2] = {{0}, {0}};
+    intern names;
+    bool is_bodies = false;
+
+    then = before;
+    now = after;
+    assert_true(intern_init(&names, &memory, 3));
+    assert_true(source_init(&sources[0], &mem, CG_LIT("a.rs"), str_from(before)));
+    assert_true(source_init(&sources[1], &mem, CG_LIT("a.rs"), str_from(after)));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(rust_parse(parser, &sources[i], &names, &trees[i], NULL), CG_OK);
+    assert_int_equal(edit_find(&trees[0], &trees[1], &mem, &change, &is_bodies, NULL), CG_OK);
+    ast_free(&trees[0]);
+    ast_free(&trees[1]);
+    intern_free(&names);
+    return is_bodies;
+}
+
+static bool says_the_same(const char *before, const char *after)
+{
+    return compare(before, after) && change.changed_count == 0;
+}
+
+/* Is what begins and ends at the first `word` found at the first one of today? */
+static void assert_found(const char *word)
+{
+    const char *old = strstr(then, word), *fresh = strstr(now, word);
+    uint32_t place = 0, behind = 0;
+
+    assert_non_null(old);
+    assert_non_null(fresh);
+    assert_true(edit_start(&change, (uint32_t)(old - then), &place));
+    assert_int_equal(place, fresh - now);
+    assert_true(edit_end(&change, (uint32_t)(old - then + (ptrdiff_t)strlen(word)), &behind));
+    assert_int_equal(behind, fresh - now + (ptrdiff_t)strlen(word));
+}
+
+static void blanks_and_comments_between_things_move_them(void **state)
+{
+    bool is_torn;
+    uint32_t line;
+
+    (void)state;
+    assert_true(says_the_same("struct S { a: u8 }\nfn f() {\n    g(1);\n    h(2)\n}\n",
+                              "// top\nstruct S {\n  // what\n  a: u8 }\n\nfn f() {\n    g(1);\n"
+                              "    // then\n    h(2)\n}\n"));
+    assert_found("struct S");
+    assert_found("a: u8");
+    assert_found("g(1)");
+    assert_found("h(2)");
+    assert_true(edit_line(&change, 4, &line, &is_torn));
+    assert_int_equal(line, 9);
+    assert_false(is_torn);
+}
+
+static void what_may_be_printed_must_stay_as_it_is_written(void **state)
+{
+    (void)state;
+    assert_true(compare("fn f() { g(1, 2) }", "fn f() { g(1,  2) }"));
+    assert_int_equal(change.changed_count, 1);
+    assert_false(compare("fn f(a: u8) {}", "fn f(a:  u8) {}"));
+    assert_false(compare("const N: u8 = 1 + 2;", "const N: u8 = 1+ 2;"));
+}
+
+static void a_value_nobody_asks_for_changes_nothing(void **state)
+{
+    (void)state;
+    assert_true(says_the_same("fn f() { g(1); }", "fn f() { let _n = 3; g(1); }"));
+    assert_found("g(1)");
+    assert_true(says_the_same("fn f() { g(1) }", "fn f() { let _n: u8 = 3; g(1) }"));
+    assert_true(says_the_same("fn f() { let _n = \"a\"; g(1); }", "fn f() { g(1); }"));
+    assert_true(says_the_same("fn f() { let _n = 1; g(1); }", "fn f() { let _n = 2; g(1); }"));
+    assert_true(says_the_same("fn f() { const A: u8 = 1; g(A); }",
+                              "fn f() { const A: u8 = 1; let _n = 2; g(A); }"));
+}
+
+static void what_somebody_could_notice_is_a_change(void **state)
+{
+    static const char *const bodies[] = {
+        "let n = 3; g(1, n)",
+        "let _n = h(); g(1)",
+        "let _n = v; g(1)",
+        "let N = 3; g(1)",
+        "let (_a, _b) = c; g(1)",
+        "#[cfg(x)] let _n = 3; g(1)",
+        "let _n = 3 else { r }; g(1)",
+        "g(1);",
+        "g(1); let _n = 3;",
+        "let _n = 3; let _m = 4; g(1)",
+        "",
+        "(g(1))",
+        "let _n = vec![1]; g(1)",
+        "g(2)",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char text[200];
+
+        (void)snprintf(text, sizeof text, "fn o() {} fn f() { %s }", bodies[i]);
+        assert_true(compare("fn o() {} fn f() { g(1) }", text));
+        assert_int_equal(change.changed_count, 1);
+        assert_int_equal(change.changed[0], 1);
+    }
+}
+
+static void an_attribute_stays_with_its_statement(void **state)
+{
+    (void)state;
+    assert_true(
+        compare("fn f() { #[cfg(a)] g(1); h() }", "fn f() { #[cfg(a)] let _n = 1; g(1); h() }"));
+    assert_int_equal(change.changed_count, 1);
+}
+
+static void what_no_body_holds_is_more_than_bodies(void **state)
+{
+    static const char *const others[] = {
+        "fn f(b: u8) { g() } const N: u8 = 1;",
+        "pub fn f(a: u8) { g() } const N: u8 = 1;",
+        "unsafe fn f(a: u8) { g() } const N: u8 = 1;",
+        "fn f(a: u8) { g() } const N: u8 = 2;",
+        "fn f(a: u8) { g() }",
+        "#[test] fn f(a: u8) { g() } const N: u8 = 1;",
+        "use x; fn f(a: u8) { g() } const N: u8 = 1;",
+        "fn f(a: u8) { use x; g() } const N: u8 = 1;",
+        "const N: u8 = 1; fn f(a: u8) { g() }",
+        "fn f(a: u8) { g( } const N: u8 = 1;",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(compare("fn f(a: u8) { g() } const N: u8 = 1;", others[i]));
+}
+
+static void the_rest_of_a_changed_body_is_found(void **state)
+{
+    uint32_t place;
+
+    (void)state;
+    assert_true(
+        compare("fn f() {\n a(1);\n b(2);\n c(3)\n}", "fn f() {\n a(1);\n bb(2);\n\n c(3)\n}"));
+    assert_int_equal(change.changed_count, 1);
+    assert_found("a(1)");
+    assert_found("c(3)");
+    assert_false(edit_start(&change, (uint32_t)(strstr(then, "b(2)") - then), &place));
+}
+
+static void a_line_that_has_become_two_is_torn(void **state)
+{
+    bool is_torn = false;
+    uint32_t line;
+
+    (void)state;
+    assert_true(says_the_same("fn f() { a(1); b(2) }", "fn f() { a(1);\n b(2) }"));
+    assert_true(edit_line(&change, 1, &line, &is_torn));
+    assert_true(is_torn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(blanks_and_comments_between_things_move_them, begin, end),
+        cmocka_unit_test_setup_teardown(what_may_be_printed_must_stay_as_it_is_written, begin, end),
+        cmocka_unit_test_setup_teardown(a_value_nobody_asks_for_changes_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(what_somebody_could_notice_is_a_change, begin, end),
+        cmocka_unit_test_setup_teardown(an_attribute_stays_with_its_statement, begin, end),
+        cmocka_unit_test_setup_teardown(what_no_body_holds_is_more_than_bodies, begin, end),
+        cmocka_unit_test_setup_teardown(the_rest_of_a_changed_body_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(a_line_that_has_become_two_is_torn, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
