@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 cg_code digest_start(digest *self, cg_err *reterr)
@@ -9,10 +10,18 @@ cg_code digest_start(digest *self, cg_err *reterr)
     self->state = NULL;
     if (context == NULL)
         return err_nomem(reterr);
+    ERR_set_mark();
     if (EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1) {
+        unsigned long reason = ERR_peek_last_error();
+
+        ERR_pop_to_mark();
         EVP_MD_CTX_free(context);
+        /* Without memory there is none for the reason either. */
+        if (reason == 0 || ERR_GET_REASON(reason) == ERR_R_MALLOC_FAILURE)
+            return err_nomem(reterr);
         return cg_fail(reterr, PROBLEM_INTERNAL, "the SHA-256 of libcrypto cannot be used");
     }
+    ERR_clear_last_mark();
     self->state = context;
     return CG_OK;
 }

@@ -426,24 +426,31 @@ static cg_code want_chosen(cargo_graph *graph, cargo_strs chosen, cg_err *reterr
 /* The directory to start from: the path itself, or where the file lies. */
 static cg_code find_start(cargo_graph *graph, cg_str path, cg_str *ret, cg_err *reterr)
 {
+    enum os_kind kind;
     cg_str real;
 
     CG_TRY(os_real_path(path, &graph->state->mem, &real, reterr));
-    *ret = files_is(&graph->state->files, real, OS_DIRECTORY) ? real : files_parent(real);
+    CG_TRY(os_kind_of(graph->state->files.env, real, true, &kind, reterr));
+    *ret = kind == OS_DIRECTORY ? real : files_parent(real);
     return CG_OK;
 }
 
-/* The nearest directory at or above `start` with a Cargo.toml; absent: none. */
+/*
+ * The nearest directory at or above `start` with a Cargo.toml; absent: none. Whether there is one must
+ * be known: without it another crate would be read, or the same one without its features.
+ */
 static cg_code find_manifest(cargo_graph *graph, cg_str start, cg_str *ret, cg_err *reterr)
 {
     cargo_state *state = graph->state;
 
     *ret = (cg_str){0};
     for (cg_str at = start; at.len > 0; at = files_parent(at)) {
+        enum os_kind kind;
         cg_str path;
 
         CG_TRY(files_join(&state->mem, at, CG_LIT("Cargo.toml"), &path, reterr));
-        if (files_is(&state->files, path, OS_FILE)) {
+        CG_TRY(os_kind_of(state->files.env, path, true, &kind, reterr));
+        if (kind == OS_FILE) {
             *ret = at;
             return CG_OK;
         }

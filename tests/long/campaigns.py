@@ -1,9 +1,11 @@
 """campaigns - the list that tools/long runs, the cheap ones first."""
 from calls import Calls, Memory, Stops
+from differential import Differential
 from fuzzing import Fuzz
 from growth import Growth
 from power import Power
 from programs import Faults, Kills, Mutants, Races
 
-ALL = [Faults(), Kills(), Mutants(), Races(), Power(), Growth(), Stops(), Calls(), Memory(), Fuzz()]
+ALL = [Faults(), Kills(), Mutants(), Races(), Power(), Growth(), Stops(), Calls(), Memory(), Differential(),
+       Fuzz()]
 NAMED = {campaign.name: campaign for campaign in ALL}

@@ -186,6 +186,7 @@ class Growth(Campaign):
 
     def cost(self, place, make, n, tries):
         folder = os.path.join(place.scratch, "s")
+        os.makedirs(folder)
         argv = make(place, folder, n)
         least = [float("inf"), float("inf")]
         for _ in range(tries):
@@ -202,7 +203,6 @@ class Growth(Campaign):
 
     def run(self, place, unit, before):
         make = SHAPES[unit]
-        os.makedirs(os.path.join(place.scratch, "s"))
         start = self.cost(place, make, 1, 3)
         n = 500
         largest = place.some(LARGEST)

@@ -1,8 +1,10 @@
 #include "../base/failing.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "cargo/workspace.h"
+#include "support/faults.h"
 #include "support/tree.h"
 
 typedef struct fixture {
@@ -566,6 +568,34 @@ static void every_failing_request_is_reported_and_nothing_is_held(void **state)
     drop(self);
 }
 
+static void a_manifest_that_cannot_be_examined_is_not_taken_for_absent(void **state)
+{
+    fixture *self = make();
+    faults kernel;
+    os_calls table = faults_table(&kernel);
+    const cg_env env = {.size = sizeof env, .os = &table};
+
+    (void)state;
+    tree_write(&self->at, "m/Cargo.toml", PACKAGE);
+    tree_write(&self->at, "m/src/lib.rs", "");
+    for (uint64_t k = 1; k == 1 || kernel.failures > 0; k++) {
+        cargo_graph *graph = NULL;
+        heap from;
+
+        heap_init(&from, NULL);
+        faults_arm(&kernel, FAULT_ERROR, k, EIO);
+        if (cargo_graph_open(&env, &from, tree_place(&self->at, "m"), &self->options, &graph,
+                             NULL) != CG_OK)
+            continue;
+        self->graph = graph;
+        if (is_said(self, "no Cargo.toml"))
+            fail_msg("call %d (%s): said not to be there", (int)k, kernel.failed);
+        self->graph = NULL;
+        cargo_graph_free(graph);
+    }
+    drop(self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +615,7 @@ int main(void)
         cmocka_unit_test(the_tools_own_table_can_be_read),
         cmocka_unit_test(a_dependency_is_loaded_when_asked),
         cmocka_unit_test(every_failing_request_is_reported_and_nothing_is_held),
+        cmocka_unit_test(a_manifest_that_cannot_be_examined_is_not_taken_for_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
