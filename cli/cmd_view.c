@@ -122,8 +122,18 @@ int run_view(const cli_io *io, const cg_env *env, const cli_args *args)
 
     if (!cg_page_is_built())
         return args_planned(io, "this program was built without the viewer (CG_VIEWER=OFF)");
-    if (args->argument != NULL && cg_input_kind_of(env, args->argument, &kind, NULL) != CG_OK)
-        kind = CG_INPUT_RAW_TRACE;
+    if (args->argument != NULL) {
+        cg_err err = {0};
+        cg_code code = cg_input_kind_of(env, args->argument, &kind, &err);
+
+        /* What cannot be told is no word about the options. */
+        if (code != CG_OK && args_crate_option(args) != NULL) {
+            work_print_error(io, &err);
+            return cg_code_exit_status(code);
+        }
+        if (code != CG_OK)
+            kind = CG_INPUT_RAW_TRACE;
+    }
     switch (kind) {
     case CG_INPUT_CRATE: return view_crate(io, env, args);
     case CG_INPUT_MODEL: return view_model(io, env, args);

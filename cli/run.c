@@ -71,11 +71,18 @@ int run_document(const cli_io *io, const cg_env *env, const cli_args *args, cons
 /* summary and overview: of a run, or of a crate. */
 static int run_summary(const cli_io *io, const cg_env *env, const cli_args *args)
 {
-    cg_input_kind kind = 0;
+    cg_input_kind kind = CG_INPUT_CRATE;
+    cg_code code = CG_OK;
+    cg_err err = {0};
 
-    if (args->argument == NULL ||
-        (cg_input_kind_of(env, args->argument, &kind, NULL) == CG_OK && kind == CG_INPUT_CRATE))
+    if (args->argument != NULL)
+        code = cg_input_kind_of(env, args->argument, &kind, &err);
+    if (code == CG_OK && kind == CG_INPUT_CRATE)
         return run_summary_crate(io, env, args);
+    if (code != CG_OK && args_crate_option(args) != NULL) {
+        work_print_error(io, &err);
+        return cg_code_exit_status(code);
+    }
     if (args_crate_option(args) != NULL)
         return args_usage(io, args, "`--%s` is for crates, and `%s` is none",
                           args_crate_option(args), print_safe_word(args->argument).at);

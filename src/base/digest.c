@@ -1,57 +1,51 @@
+/* The functions of libcrypto that need no memory and no set-up (docs/decisions/0068). */
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "base/digest.h"
 
-#include <openssl/err.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+_Static_assert(sizeof(SHA256_CTX) <= sizeof((digest *)0)->state, "the state has room");
+_Static_assert(_Alignof(SHA256_CTX) <= _Alignof(uint64_t), "and lies well");
+_Static_assert(SHA256_DIGEST_LENGTH == DIGEST_BYTES, "SHA-256");
+
+static SHA256_CTX *context_of(digest *self)
+{
+    return (SHA256_CTX *)(void *)self->state;
+}
+
+static cg_code digest_fail(cg_err *reterr)
+{
+    return cg_fail(reterr, PROBLEM_INTERNAL, "the SHA-256 of libcrypto failed");
+}
 
 cg_code digest_start(digest *self, cg_err *reterr)
 {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-
-    self->state = NULL;
-    if (context == NULL)
-        return err_nomem(reterr);
-    ERR_set_mark();
-    if (EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1) {
-        unsigned long reason = ERR_peek_last_error();
-
-        ERR_pop_to_mark();
-        EVP_MD_CTX_free(context);
-        /* Without memory there is none for the reason either. */
-        if (reason == 0 || ERR_GET_REASON(reason) == ERR_R_MALLOC_FAILURE)
-            return err_nomem(reterr);
-        return cg_fail(reterr, PROBLEM_INTERNAL, "the SHA-256 of libcrypto cannot be used");
-    }
-    ERR_clear_last_mark();
-    self->state = context;
-    return CG_OK;
+    self->is_running = SHA256_Init(context_of(self)) == 1;
+    return self->is_running ? CG_OK : digest_fail(reterr);
 }
 
 void digest_add(digest *self, const void *bytes, size_t count)
 {
-    if (self->state == NULL || count == 0)
-        return;
-    /* A digest without state is a digest that failed. */
-    if (EVP_DigestUpdate(self->state, bytes, count) != 1)
-        digest_drop(self);
+    if (self->is_running && count > 0)
+        self->is_running = SHA256_Update(context_of(self), bytes, count) == 1;
 }
 
 cg_code digest_finish(digest *self, uint8_t ret[DIGEST_BYTES], cg_err *reterr)
 {
-    uint8_t bytes[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    bool is_done = self->state != NULL && EVP_DigestFinal_ex(self->state, bytes, &size) == 1;
+    uint8_t bytes[DIGEST_BYTES];
+    bool is_done = self->is_running && SHA256_Final(bytes, context_of(self)) == 1;
 
-    digest_drop(self);
-    if (!is_done || size != DIGEST_BYTES)
-        return cg_fail(reterr, PROBLEM_INTERNAL, "the SHA-256 of libcrypto failed");
+    self->is_running = false;
+    if (!is_done)
+        return digest_fail(reterr);
     memcpy(ret, bytes, DIGEST_BYTES);
     return CG_OK;
 }
 
 void digest_drop(digest *self)
 {
-    EVP_MD_CTX_free(self->state);
-    self->state = NULL;
+    self->is_running = false;
 }
 
 void digest_hex(const uint8_t bytes[DIGEST_BYTES], char ret[DIGEST_HEX])

@@ -1,5 +1,5 @@
 /*
- * digest - streaming SHA-256 (libcrypto), and hexadecimal text.
+ * digest - streaming SHA-256 (libcrypto), and hexadecimal text. Takes no memory.
  */
 #ifndef CG_BASE_DIGEST_H
 #define CG_BASE_DIGEST_H
@@ -10,7 +10,8 @@
 #define DIGEST_HEX   64
 
 typedef struct digest {
-    void *state; /* owned until digest_finish or digest_drop */
+    uint64_t state[14];
+    bool is_running; /* false before digest_start, after digest_finish and after a failure */
 } digest;
 
 cg_code digest_start(digest *self, cg_err *reterr) CG_MUST;

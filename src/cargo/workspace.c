@@ -436,8 +436,8 @@ static cg_code find_start(cargo_graph *graph, cg_str path, cg_str *ret, cg_err *
 }
 
 /*
- * The nearest directory at or above `start` with a Cargo.toml; absent: none. Whether there is one must
- * be known: without it another crate would be read, or the same one without its features.
+ * The nearest directory at or above `start` with a Cargo.toml; absent: none. Whether there is one
+ * must be known: without it another crate would be read, or the same one without its features.
  */
 static cg_code find_manifest(cargo_graph *graph, cg_str start, cg_str *ret, cg_err *reterr)
 {

@@ -6,6 +6,6 @@ from growth import Growth
 from power import Power
 from programs import Faults, Kills, Mutants, Races
 
-ALL = [Faults(), Kills(), Mutants(), Races(), Power(), Growth(), Stops(), Calls(), Memory(), Differential(),
-       Fuzz()]
+ALL = [Faults(), Kills(), Mutants(), Races(), Power(), Differential(), Growth(), Stops(), Calls(),
+       Memory(), Fuzz()]
 NAMED = {campaign.name: campaign for campaign in ALL}

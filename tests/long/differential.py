@@ -92,9 +92,9 @@ def change_text(data, rng):
 
 class Differential(Campaign):
     name = "differential"
-    promises = "P1"
-    about = ("the reference 0.9.5 and candle-graph accept and refuse the same generated traces, and "
-             "`import` says the same about them")
+    promises = "P10"
+    about = ("the reference 0.9.5 and candle-graph accept and refuse the same generated traces, "
+             "and `import` says the same about them")
     word = "traces"
     asked = 100000
     programs = {"dev": ("candle-graph",)}

@@ -9,7 +9,8 @@ from campaign import Campaign
 
 TIME, MEMORY = 2.3, 2.2  # at most, for each doubling
 ENOUGH = 0.06            # seconds that n has to cost, so that the clock can tell
-TRIES = 5                # of each size; the least counts
+TRIES = 3                # of each size in each round; the least counts
+ROUNDS = 4               # until the ratios are within their bounds
 LARGEST = 1 << 21        # n is not doubled beyond
 
 
@@ -208,16 +209,23 @@ class Growth(Campaign):
         largest = place.some(LARGEST)
         while n < largest and self.cost(place, make, n, 1)[0] - start[0] < ENOUGH:
             n *= 2
-        costs = [self.cost(place, make, n << i, TRIES) for i in range(4)]
+        costs = [[float("inf"), float("inf")] for _ in range(4)]
+        # Other work on the machine makes ratios worse, never better in all rounds.
+        for _ in range(ROUNDS):
+            for i in range(4):
+                again = self.cost(place, make, n << i, TRIES)
+                costs[i] = [min(a, b) for a, b in zip(costs[i], again)]
+            times = [(b[0] - start[0]) / max(1e-3, a[0] - start[0])
+                     for a, b in zip(costs, costs[1:])]
+            # Below a megabyte it is the pages of the program.
+            peaks = [(b[1] - start[1] + (1 << 20)) / (a[1] - start[1] + (1 << 20))
+                     for a, b in zip(costs, costs[1:])]
+            if max(times) <= TIME and max(peaks) <= MEMORY:
+                break
         record = {"count": 1, "wrong": [], "n": n, "largest": n << 3,
                   "cpu": [round(cost[0], 3) for cost in costs],
-                  "peak": [cost[1] for cost in costs]}
-        times = [(b[0] - start[0]) / max(1e-3, a[0] - start[0]) for a, b in zip(costs, costs[1:])]
-        # Below a megabyte it is the pages of the program.
-        peaks = [(b[1] - start[1] + (1 << 20)) / (a[1] - start[1] + (1 << 20))
-                 for a, b in zip(costs, costs[1:])]
-        record["time_ratio"] = round(max(times), 3)
-        record["memory_ratio"] = round(max(peaks), 3)
+                  "peak": [cost[1] for cost in costs], "time_ratio": round(max(times), 3),
+                  "memory_ratio": round(max(peaks), 3)}
         for ratio, most, what in ((max(times), TIME, "time"), (max(peaks), MEMORY, "memory")):
             if ratio > most:
                 record["wrong"].append("%s grows by %.2f for a doubling (n %d to %d: %s)" % (
