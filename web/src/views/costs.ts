@@ -46,13 +46,13 @@ interface Name {
   kind: string;
   count: number;
   self: number;
-  inside: number; /* self time in the measured region */
+  inside: number; /* own time in the measured region */
   total: number;
   allocated: number;
   first: number;
 }
 
-/* Self times add up; totals of a name would count what nests twice, so only the outermost ones are added. */
+/* Own times add up; totals of a name would count what nests twice, so only the outermost ones are added. */
 function byName(nodes: Nodes): Name[] {
   const found = new Map<number, Name>();
   const codes = nodes.name.codes;

@@ -131,7 +131,7 @@ function drawing(quantity: Quantity, chosen: Group[], steps: number[], width: nu
 
 function drawTrajectories(root: HTMLElement, data: Json, context: Context): Mounted {
   const quantities = quantitiesOf(data);
-  root.append(h("h2", {}, "Trajectories"));
+  root.append(h("h2", {}, "Course of each quantity"));
   if (quantities.length === 0) {
     root.append(empty("No capture has a quantity to draw: no measured region, no statistics, no gradients."));
     return {};

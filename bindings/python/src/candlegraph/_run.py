@@ -162,7 +162,7 @@ class Run:
     def table(self, name: str) -> Table:
         """Columns of one of `TABLE_NAMES`, every row of it.
 
-        `spans` (also of failed captures: self time is the recorded duration then) and, with a
+        `spans` (also of failed captures: own time is the recorded duration then) and, with a
         graph, `nodes`, `edges`, `tensors`, `gradients`; further `tensor_stats`, `labels`, `gaps`,
         `module_tree`, `issues`, `capabilities`, `memory_lifetimes`, `memory_timeline`,
         `device_memory`, `device_spans`, `gpu_kernels`, `gpu_timeline`. NoGraphError where a graph
