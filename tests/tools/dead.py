@@ -46,6 +46,9 @@ CASES = [
     ("only its own file", *more("src/base/str.c",
      "int str_x(void)\n{\n    return 1;\n}\nint str_z(void)\n{\n    return str_x();\n}\n"),
      "only this file uses `str_x`: make it static"),
+    ("static by a macro", *more("src/base/str.c", "#define HOT static inline\n"
+     "HOT int str_x(void)\n{\n    return 1;\n}\nint str_z(void)\n{\n    return str_x();\n}\n"),
+     "the function `str_z`"),
     ("a macro", *more("src/base/str.h", "#define STR_LEAST 1\n"), "the macro `STR_LEAST`"),
     ("a macro for a table", "src/api/run.c", CLEAN["src/api/run.c"].replace(
      "int cg_length", 'static const int codes[] = {\n#define CG_OK 0\n#define CG_INPUT 1\n'
