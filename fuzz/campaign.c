@@ -4,17 +4,11 @@
  * What is accepted has a name, captures in the order of their steps, each once, at safe paths
  * below the directory of the manifest; nothing is said of them before they are examined.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "compare/campaign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void check_captures(const campaign *of)
 {

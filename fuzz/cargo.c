@@ -5,7 +5,7 @@
  * again. A manifest that is accepted has sorted features and dependencies, and all of its features
  * can be turned on; a lock file finds each of its packages; a negated predicate is the opposite.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "base/buf.h"
 #include "cargo/features.h"
@@ -14,12 +14,6 @@
 #include "codec/toml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void check_document(const toml_document *doc)
 {

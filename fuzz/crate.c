@@ -6,21 +6,16 @@
  * can be read back, and nothing is held afterwards.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "check.h"
 
 #include "base/buf.h"
 #include "candlegraph/scan.h"
 #include "model/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static char folder[] = "/tmp/candle-graph-fuzz-XXXXXX";
 static char source[sizeof folder + 16];

@@ -4,7 +4,7 @@
  * What is refused says why. What is accepted is JSON that stays the same value as an island, and
  * the island of any JSON holds nothing that could end its element or begin another one.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "base/buf.h"
 #include "codec/json.h"
@@ -12,12 +12,6 @@
 #include "view/island.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static cg_code add(void *context, const char *bytes, size_t count)
 {

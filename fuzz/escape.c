@@ -4,18 +4,12 @@
  * Each output is walked beside its input: every code point must come out in exactly the form its
  * door promises, so the output can be read back.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "base/err.h"
 #include "codec/escape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 /* What terminals, pagers and logs act on, written from the Unicode tables rather than our code. */
 static bool is_active(uint32_t c)

@@ -2,19 +2,13 @@
  * join - a model document and a trace, parted by a line `----`: whatever both readers take can be
  * joined, and everything that is said of it is bounded and hangs together.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "join/join_rows.h"
 #include "model/normalise.h"
 #include "view/text_join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static cg_code drop(void *context, const char *bytes, size_t count)
 {

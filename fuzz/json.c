@@ -5,19 +5,14 @@
  * finite numbers, and is written back by the JSON writer to a text that reads to the same values.
  */
 #include <math.h>
-#include <stdlib.h>
+
+#include "check.h"
 
 #include "base/buf.h"
 #include "codec/json.h"
 #include "codec/jsonw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 #define WRITE_DEPTH ((size_t)JW_DEPTH - 1)
 

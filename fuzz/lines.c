@@ -4,21 +4,15 @@
  * The first four bytes choose: size of the pieces that arrive, ceiling of a line, ceiling of the
  * whole (0: the default), and the read that fails (0: none).
  */
-#include <stdlib.h>
+#include "check.h"
+#include "pieces.h"
 
 #include "codec/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
-
 typedef struct source {
-    cg_str rest;
-    size_t piece;
+    pieces from;
     size_t reads;
     size_t fail_at;
 } source;
@@ -26,20 +20,11 @@ typedef struct source {
 static cg_code fill(void *context, void *to, size_t count, size_t *ret, cg_err *reterr)
 {
     source *self = context;
-    size_t taken = self->rest.len;
 
     if (++self->reads == self->fail_at)
         return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "as planned");
     CHECK(count > 0);
-    if (taken > self->piece)
-        taken = self->piece;
-    if (taken > count)
-        taken = count;
-    if (taken > 0)
-        memcpy(to, self->rest.ptr, taken);
-    self->rest.ptr += taken;
-    self->rest.len -= taken;
-    *ret = taken;
+    *ret = pieces_take(&self->from, to, count);
     return CG_OK;
 }
 
@@ -109,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         limits.value[CG_LIMIT_LINE_BYTES] = data[1];
     if (data[2] != 0)
         limits.value[CG_LIMIT_DOCUMENT_BYTES] = data[2];
-    from = (source){text, data[0] == 0 ? SIZE_MAX : data[0], 0, data[3]};
+    from = (source){{text, data[0] == 0 ? SIZE_MAX : data[0]}, 0, data[3]};
     run(&env, from, text);
     return 0;
 }

@@ -4,17 +4,11 @@
  * What is accepted has safe, distinct, sorted paths, each of which is found again, with the
  * directories above it; written and read again it says the same.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "publish/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static cg_code add(void *context, const char *bytes, size_t count)
 {

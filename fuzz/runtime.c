@@ -5,7 +5,8 @@
  * that are read without a tree give what the JSON reader gives. Facts add up, and a small document
  * is in order after the merge.
  */
-#include <stdlib.h>
+#include "check.h"
+#include "pieces.h"
 
 #include "../tests/support/same_record.h"
 #include "base/os.h"
@@ -16,12 +17,6 @@
 #include "schema/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 /* --- the fast path --- */
 
@@ -181,33 +176,11 @@ static void use(runtime_trace *trace)
 
 /* --- reading --- */
 
-typedef struct pipe_end {
-    cg_str rest;
-    size_t piece;
-} pipe_end;
-
-static int64_t read_piece(void *context, int file, void *to, size_t count)
-{
-    pipe_end *self = context;
-    size_t taken = self->rest.len;
-
-    (void)file;
-    if (taken > self->piece)
-        taken = self->piece;
-    if (taken > count)
-        taken = count;
-    if (taken > 0)
-        memcpy(to, self->rest.ptr, taken);
-    self->rest.ptr += taken;
-    self->rest.len -= taken;
-    return (int64_t)taken;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cg_str text = {(const char *)data, size};
-    pipe_end end = {text, 1 + size % 61};
-    os_calls calls = {.context = &end, .read = read_piece};
+    pieces end = {text, 1 + size % 61};
+    os_calls calls = {.context = &end, .read = pieces_read};
     os_file file = {.os = &calls, .handle = -1};
     runtime_trace *trace = NULL;
     runtime_trace *again = NULL;

@@ -4,16 +4,10 @@
  * The tree is whole (links lead forward, children lie inside their parents), texts of leaves are
  * UTF-8, what is broken is in order and inside the file, and nothing is held afterwards.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "rust/expand.h"
 #include "rust/kept.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 #define MACROS_AT_MOST 200
 #define PRINTED_BYTES  200000

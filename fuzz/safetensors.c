@@ -2,17 +2,11 @@
  * safetensors - headers and indexes. The first byte chooses, the next two are the length of the
  * data part; what is accepted must keep the promises of the header file.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "codec/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void check_header(const tensor_header *header, uint64_t data_bytes)
 {

@@ -3,7 +3,7 @@
  *
  * What scan takes, the JSON reader takes too, and both make the same structure of it.
  */
-#include <stdlib.h>
+#include "check.h"
 
 #include "../tests/support/same_record.h"
 #include "schema/reader.h"
@@ -11,12 +11,6 @@
 #include "schema/trace_schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 typedef union any_record {
 #define X(prefix, name, tag) rec_##name name;

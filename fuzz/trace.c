@@ -4,41 +4,14 @@
  * A text gives the same answer whole and in small pieces. A refusal names problem and place. An
  * accepted document is consistent in itself, and evidence and summary can be made of it.
  */
-#include <stdlib.h>
+#include "check.h"
+#include "pieces.h"
 
 #include "exec/questions.h"
 #include "exec/trace.h"
 #include "view/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
-
-typedef struct pipe_end {
-    cg_str rest;
-    size_t piece;
-} pipe_end;
-
-static int64_t read_piece(void *context, int file, void *to, size_t count)
-{
-    pipe_end *self = context;
-    size_t taken = self->rest.len;
-
-    (void)file;
-    if (taken > self->piece)
-        taken = self->piece;
-    if (taken > count)
-        taken = count;
-    if (taken > 0)
-        memcpy(to, self->rest.ptr, taken);
-    self->rest.ptr += taken;
-    self->rest.len -= taken;
-    return (int64_t)taken;
-}
 
 static void check_symbol(const trace_doc *doc, sym symbol)
 {
@@ -153,8 +126,8 @@ static void derive(trace_doc *doc)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cg_str text = {(const char *)data, size};
-    pipe_end end = {text, 1 + size % 61};
-    os_calls calls = {.context = &end, .read = read_piece};
+    pieces end = {text, 1 + size % 61};
+    os_calls calls = {.context = &end, .read = pieces_read};
     os_file file = {.os = &calls, .handle = -1};
     trace_doc *doc = NULL;
     trace_doc *again = NULL;

@@ -78,34 +78,15 @@ cg_code nsight_files_digest(nsight_files *files, cg_str name, doc_artifact *ret,
     return code;
 }
 
-static cg_code read_text(os_file *file, cg_str name, buf *ret, cg_err *reterr)
-{
-    for (;;) {
-        size_t left = ret->ceiling - ret->len;
-        size_t wanted = left < FILES_BLOCK ? left : FILES_BLOCK;
-        size_t got = 0;
-        char extra;
-        char *room = wanted == 0 ? &extra : buf_room(ret, wanted);
-
-        if (room == NULL)
-            return err_nomem(reterr);
-        CG_TRY(os_read(file, room, wanted == 0 ? 1 : wanted, &got, reterr));
-        if (got == 0)
-            return CG_OK;
-        if (wanted == 0)
-            return cg_fail(reterr, PROBLEM_LIMIT, "`%.*s` is larger than %zu bytes", ERR_STR(name),
-                           ret->ceiling);
-        ret->len += got;
-    }
-}
-
 cg_code nsight_files_text(nsight_files *files, cg_str name, buf *ret, cg_err *reterr)
 {
     os_file file;
     cg_code code;
 
     CG_TRY(os_dir_open_file(&files->directory, name, files->flags, &file, reterr));
-    code = read_text(&file, name, ret, reterr);
+    code = os_read_to_end(&file, ret, reterr);
+    if (code != CG_OK)
+        err_in_file(reterr, name);
     os_close(&file);
     return code;
 }

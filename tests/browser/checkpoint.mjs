@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { PAYLOADS, attack } from "./shared/payloads.mjs";
-import { openTab, repo, run, settle, tabs } from "./support.mjs";
+import { openTab, repo, run, search, settle, tabs } from "./support.mjs";
 
 const cli = process.argv[2];
 const crate = path.join(repo, "examples", "tagger");
@@ -33,15 +33,6 @@ function tensors(t, name, shapes) {
 const WHOLE = [["tagger.words.weight", [9, 4]], ["tagger.characters.weight", [4, 64]], ["tagger.characters.bias", [4]], ["tagger.norm.weight", [4]], ["tagger.norm.bias", [4]],
   ["tagger.head.weight", [3, 4]], ["tagger.head.bias", [3]],
   ...[0, 1, 2].flatMap((i) => [[`tagger.blocks.${i}.norm.weight`, [4]], [`tagger.blocks.${i}.up.weight`, [8, 4]], [`tagger.blocks.${i}.down.weight`, [4, 8]]])];
-
-async function search(page, word) {
-  await page.keyboard.press("Escape");
-  await page.evaluate(() => document.activeElement?.blur());
-  await page.keyboard.press("/");
-  await page.fill("#cg-query", word);
-  await settle(page);
-  return page.$$eval("#cg-hits [role=option]", (all) => all.map((one) => one.innerText));
-}
 
 await run("checkpoint", async (t) => {
   const fits = tensors(t, "whole.safetensors", WHOLE);

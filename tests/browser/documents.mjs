@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { openTab, repo, run, settle, tabs, traces } from "./support.mjs";
+import { openTab, repo, run, search, settle, tabs, traces } from "./support.mjs";
 
 const fixtures = process.env.CG_FIXTURES ? path.join(process.env.CG_FIXTURES, "fixtures", "execution") : null;
 const cli = process.argv[2];
@@ -20,15 +20,6 @@ function made(t, name, ...argv) {
   const out = path.join(t.place, name);
   execFileSync(cli, [...argv, "--format", "json", "--output", out]);
   return [out, JSON.parse(readFileSync(out, "utf8"))];
-}
-
-async function search(page, word) {
-  await page.keyboard.press("Escape");
-  await page.evaluate(() => document.activeElement?.blur());
-  await page.keyboard.press("/");
-  await page.fill("#cg-query", word);
-  await settle(page);
-  return page.$$eval("#cg-hits [role=option]", (all) => all.map((one) => one.innerText));
 }
 
 const VERDICTS = { candidate_faster: "is faster", candidate_slower: "is slower", inconclusive: "No difference", ineligible: "may not be compared" };

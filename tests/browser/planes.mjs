@@ -6,7 +6,7 @@
  */
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import { invalid, openTab, repo, run, settle, traces } from "./support.mjs";
+import { invalid, openTab, repo, run, search, settle, traces } from "./support.mjs";
 
 const fixtures = process.env.CG_FIXTURES ? path.join(process.env.CG_FIXTURES, "fixtures", "execution") : null;
 const cli = process.argv[2];
@@ -15,15 +15,6 @@ const ask = (...argv) => JSON.parse(execFileSync(cli, [...argv, "--format", "jso
 const textOf = (page, query) => page.$eval(query, (element) => element.innerText);
 const fragment = (page) => page.evaluate(() => decodeURIComponent(location.hash));
 const inspector = (page) => page.$eval("#cg-inspector", (pane) => (pane.hidden ? "" : pane.innerText));
-
-async function search(page, word) {
-  await page.keyboard.press("Escape");
-  await page.evaluate(() => document.activeElement?.blur());
-  await page.keyboard.press("/");
-  await page.fill("#cg-query", word);
-  await settle(page);
-  return page.$$eval("#cg-hits [role=option]", (all) => all.map((one) => one.innerText));
-}
 
 async function memory(t) {
   const trace = path.join(traces, "mlp-update-4.jsonl");

@@ -147,6 +147,16 @@ export async function settle(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 }
 
+/** The hits that the page lists for a word, as they read. */
+export async function search(page, word) {
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press("/");
+  await page.fill("#cg-query", word);
+  await settle(page);
+  return page.$$eval("#cg-hits [role=option]", (all) => all.map((one) => one.innerText));
+}
+
 export const tabs = (page) => page.$$eval('[role="tab"]', (all) => all.map((tab) => tab.id.slice(4)));
 
 /* What the mouse does to a tab is a fact of views.mjs; here it is a way to get somewhere. */
