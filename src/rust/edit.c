@@ -48,7 +48,8 @@ static void push(comparer *self, ast_ref before, ast_ref after, bool is_end)
         *entry = (pair){before, after, is_end};
 }
 
-uint32_t edit_function(const ast *tree, ast_ref item)
+/* Functions are counted from 0 in the order of the file, nested ones too. */
+static uint32_t edit_function(const ast *tree, ast_ref item)
 {
     uint32_t count = 0;
 

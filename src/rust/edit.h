@@ -34,7 +34,8 @@ typedef struct edit {
     const rust_source *after;
     const edit_run *runs; /* in order */
     size_t run_count;
-    const uint32_t *changed; /* numbers of functions, see edit_function; in order */
+    const uint32_t
+        *changed; /* functions, by number: from 0 in the order of the file, nested ones too */
     size_t changed_count;
 } edit;
 
@@ -47,8 +48,5 @@ bool edit_start(const edit *self, uint32_t offset, uint32_t *ret);
 bool edit_end(const edit *self, uint32_t offset, uint32_t *ret);
 /* The same for a line with something on it; *ret_is_torn: it has become several. */
 bool edit_line(const edit *self, uint32_t line, uint32_t *ret, bool *ret_is_torn);
-
-/* Functions are counted from 0 in the order of the file, nested ones too. */
-uint32_t edit_function(const ast *tree, ast_ref item);
 
 #endif
