@@ -277,6 +277,19 @@ static bool is_structure_enough(const cli_args *args)
     return args->command == COMMAND_TREE;
 }
 
+/* Are only findings shown, so that nobody asks for the tensors of functions? */
+static bool are_findings_enough(const cli_args *args)
+{
+    static const enum option asking[] = {OPTION_FORMAT,     OPTION_CHECK, OPTION_UPDATE_BASELINE,
+                                         OPTION_CHECKPOINT, OPTION_TRACE, OPTION_RUNTIME_TRACE};
+
+    for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++) {
+        if (args_has(args, asking[i]))
+            return false;
+    }
+    return args->command == COMMAND_CHECK;
+}
+
 /* A file that is no document counts as a trace until somebody reads it. */
 static const char *what_is(cg_input_kind kind)
 {
@@ -318,6 +331,7 @@ static int open_crate(crate_work *self, const char *path)
     request.cache_directory = cache_directory(self, self->work.io, args);
     request.checkpoint = self->checkpoint;
     request.is_structure = is_structure_enough(args);
+    request.is_findings = are_findings_enough(args);
     request.runtime_trace = args->value[OPTION_RUNTIME_TRACE];
     code = cg_scan_open(&self->work.env, &request, &self->scan, &self->work.err);
     return code == CG_OK ? 0 : refuse(self, code);

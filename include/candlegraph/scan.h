@@ -47,6 +47,9 @@ typedef struct cg_scan_request {
                           compute, and no findings about that */
     const char *runtime_trace; /* candle-graph/runtime of a run of the crate: read first, and merged
                                   into the document; NULL: none */
+    bool is_findings; /* only findings will be written: they are the same, and documents have no
+                         tensors, operations and uses of parameters. Taken for false with
+                         is_heuristic, a cache or a runtime trace, which need those */
 } cg_scan_request;
 
 /*

@@ -45,6 +45,8 @@ static cg_code take_request(cg_scan *self, const cg_scan_request *request, cg_er
         return cg_fail(reterr, PROBLEM_USAGE, "a request begins with its size and has a path");
     options->is_heuristic = request->is_heuristic;
     options->is_structure = request->is_structure;
+    options->is_findings = request->is_findings && !request->is_heuristic &&
+                           request->cache_directory == NULL && request->runtime_trace == NULL;
     options->cargo.is_all_features = request->has_all_features;
     options->cargo.is_no_default_features = request->has_no_default_features;
     options->cargo.is_asking = request->asks_cargo;

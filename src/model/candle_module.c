@@ -20,6 +20,7 @@ enum row_kind { ROW_CONSTRUCTOR, ROW_KEY, ROW_FIELD };
 
 typedef struct module_row {
     uint8_t kind;
+    uint8_t name_size; /* bytes of a constructor's path */
     const char *name;  /* path, key or field */
     const char *text;  /* parameters, shape or value */
     const char *third; /* type or condition */
@@ -28,9 +29,10 @@ typedef struct module_row {
 } module_row;
 
 static const module_row ROWS[] = {
-#define CONSTRUCTOR(path, names, type)           {ROW_CONSTRUCTOR, path, names, type, NULL, NULL},
-#define KEY(key, shape, condition, field, other) {ROW_KEY, key, shape, condition, field, other},
-#define FIELD(field, value)                      {ROW_FIELD, field, value, NULL, NULL, NULL},
+#define CONSTRUCTOR(path, names, type)                                                             \
+    {ROW_CONSTRUCTOR, sizeof(path) - 1, path, names, type, NULL, NULL},
+#define KEY(key, shape, condition, field, other) {ROW_KEY, 0, key, shape, condition, field, other},
+#define FIELD(field, value)                      {ROW_FIELD, 0, field, value, NULL, NULL, NULL},
 #include "model/candle_modules.def"
 #undef CONSTRUCTOR
 #undef KEY
@@ -416,7 +418,8 @@ static bool convert(library_call *call, cg_str config, val *inout)
 static size_t find_constructor(cg_str path)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (ROWS[i].kind == ROW_CONSTRUCTOR && str_equal(path, str_from(ROWS[i].name)))
+        if (ROWS[i].name_size == path.len && path.len > 0 &&
+            memcmp(path.ptr, ROWS[i].name, path.len) == 0)
             return i;
     }
     return ROW_COUNT;

@@ -33,21 +33,24 @@ static cg_code limits_read(void *context, const entry_run *run, cg_err *reterr)
 }
 
 cg_code compute_begin(compute *self, eval *interpreter, const function_facts *functions,
-                      model_draft *draft, cg_err *reterr)
+                      model_draft *draft, bool is_findings, cg_err *reterr)
 {
     size_t count = 0;
 
     self->functions = functions;
     self->draft = draft;
+    self->is_findings = is_findings;
     learning_init(&self->learning, draft->heap);
     dataflow_init(&self->dataflow, interpreter, functions, draft);
     self->readers[count++] = (entry_reader){&self->learning, learning_read};
     hazards_init(&self->hazards, interpreter, draft->heap);
-    self->readers[count++] = (entry_reader){&self->dataflow, dataflow_read};
+    if (!is_findings)
+        self->readers[count++] = (entry_reader){&self->dataflow, dataflow_read};
     if (!contracts_init(&self->contracts, interpreter->program, functions, draft,
                         &self->dataflow.rows))
         return err_nomem(reterr);
-    self->readers[count++] = (entry_reader){&self->contracts, contracts_read};
+    if (!is_findings)
+        self->readers[count++] = (entry_reader){&self->contracts, contracts_read};
     self->readers[count++] = (entry_reader){&self->hazards, hazards_read};
     self->readers[count++] = (entry_reader){self, limits_read};
     return entries_begin(&self->entries, interpreter, functions, self->readers, count, reterr);
@@ -70,8 +73,10 @@ cg_code compute_rest(compute *self, cg_err *reterr)
 
 cg_code compute_report(compute *self, const extraction *components, cg_err *reterr)
 {
-    CG_TRY(contracts_rest(&self->contracts, reterr));
-    CG_TRY(dataflow_report(&self->dataflow, reterr));
+    if (!self->is_findings) {
+        CG_TRY(contracts_rest(&self->contracts, reterr));
+        CG_TRY(dataflow_report(&self->dataflow, reterr));
+    }
     CG_TRY(contract_findings(&self->hazards, 0, self->functions, self->draft, reterr));
     CG_TRY(gradient_cut_report(&self->learning, components, self->functions, self->draft, reterr));
     return usage_report(&self->learning, components, self->functions, self->draft, reterr);

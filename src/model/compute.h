@@ -32,10 +32,12 @@ typedef struct compute {
     hazards hazards;
     const function_facts *functions;
     model_draft *draft;
+    bool is_findings;
 } compute;
 
+/* With `is_findings` only what findings are made of: no tensors, operations and uses are listed. */
 cg_code compute_begin(compute *self, eval *interpreter, const function_facts *functions,
-                      model_draft *draft, cg_err *reterr) CG_MUST;
+                      model_draft *draft, bool is_findings, cg_err *reterr) CG_MUST;
 /* For extract_options.made. */
 cg_code compute_component(void *context, const extract_component *component, size_t index,
                           cg_err *reterr);

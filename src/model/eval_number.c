@@ -82,6 +82,12 @@ static type_ref suffix_type(eval *self, cg_str text)
     static const char *const names[] = {"f32", "f64", "u8",  "u16", "u32",   "u64",  "usize",
                                         "i8",  "i16", "i32", "i64", "isize", "i128", "u128"};
 
+    size_t digits = 0;
+
+    while (digits < text.len && text.ptr[digits] >= '.' && text.ptr[digits] <= '9')
+        digits++;
+    if (digits == text.len)
+        return 0; /* as nearly all are */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         bool is_hex_digit = names[i][0] == 'f' && str_starts_with(text, CG_LIT("0x"));
 

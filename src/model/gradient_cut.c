@@ -5,14 +5,20 @@
 #include "model/key_set.h"
 #include "model/normalise.h"
 
+/* Parameters of a module, and how many of them are severed. */
+typedef struct module_count {
+    uint32_t count, lost;
+} module_count;
+
 typedef struct reporter {
     const learning *from;
     const extraction *of;
     const function_facts *functions;
     program *program;
     model_draft *draft;
-    const uint32_t *order; /* cuts by call */
-    VEC(uint32_t) chosen;  /* entries of the call at work */
+    const uint32_t *order;    /* cuts by call */
+    VEC(uint32_t) chosen;     /* entries of the call at work */
+    VEC(module_count) inside; /* by instance of the component at work */
     key_set severed, trained;
     cg_err *reterr;
 } reporter;
@@ -209,48 +215,51 @@ static bool is_own_type(const reporter *self, type_ref type)
                .is_scanned;
 }
 
-/* Is the instance `inner` the module `outer` or a part of it? */
-static bool is_within(const extract_component *component, uint32_t inner, uint32_t outer)
+/* A parameter counts for the module it is in and for all around that. */
+static void count_parameter(reporter *self, const extract_component *component, uint32_t instance,
+                            bool is_lost)
 {
-    for (size_t depth = 0; inner != UINT32_MAX && depth <= component->instances.count; depth++) {
-        if (inner == outer)
-            return true;
-        inner = component->instances.at[inner].parent;
+    for (size_t depth = 0; instance != UINT32_MAX && depth <= component->instances.count; depth++) {
+        self->inside.at[instance].count++;
+        self->inside.at[instance].lost += is_lost;
+        instance = component->instances.at[instance].parent;
     }
-    return false;
 }
 
 /* Are all parameters of some module of the crate severed? */
-static bool is_whole_module(const reporter *self, size_t index)
+static cg_code is_whole_module(reporter *self, size_t index, bool *ret)
 {
     const extract_component *component = &self->of->components.at[index];
+    size_t count = component->instances.count;
 
-    for (uint32_t i = 0; i < component->instances.count; i++) {
-        size_t count = 0, lost = 0;
+    if (count == 0)
+        return CG_OK;
+    if (!vec_reserve(self->draft->heap, &self->inside, count))
+        return nomem(self);
+    memset(self->inside.at, 0, count * sizeof *self->inside.at);
+    for (size_t k = 0; k < component->parameters.count; k++) {
+        const extract_parameter *at = &component->parameters.at[k];
 
-        if (i > 0 && !is_own_type(self, component->instances.at[i].type))
-            continue;
-        for (size_t k = 0; k < component->parameters.count; k++) {
-            const extract_parameter *at = &component->parameters.at[k];
-
-            if (at->is_running_state || !is_within(component, at->instance, i))
-                continue;
-            count++;
-            lost += key_set_has(&self->severed, at->root, at->printed);
-        }
-        if (count > 0 && count == lost)
-            return true;
+        if (!at->is_running_state)
+            count_parameter(self, component, at->instance,
+                            key_set_has(&self->severed, at->root, at->printed));
     }
-    return false;
+    for (size_t i = 0; i < count && !*ret; i++)
+        *ret = self->inside.at[i].count > 0 &&
+               self->inside.at[i].count == self->inside.at[i].lost &&
+               (i == 0 || is_own_type(self, component->instances.at[i].type));
+    return CG_OK;
 }
 
-static uint8_t severity_of(const reporter *self)
+static cg_code find_severity(reporter *self, uint8_t *ret)
 {
-    for (size_t i = 0; i < self->chosen.count; i++) {
-        if (is_whole_module(self, self->from->entries.at[self->chosen.at[i]].component))
-            return MODEL_FINDING_SEVERITY_ERROR;
-    }
-    return MODEL_FINDING_SEVERITY_WARNING;
+    bool is_whole = false;
+
+    for (size_t i = 0; i < self->chosen.count && !is_whole; i++)
+        CG_TRY(
+            is_whole_module(self, self->from->entries.at[self->chosen.at[i]].component, &is_whole));
+    *ret = is_whole ? MODEL_FINDING_SEVERITY_ERROR : MODEL_FINDING_SEVERITY_WARNING;
+    return CG_OK;
 }
 
 /* --- the finding --- */
@@ -332,7 +341,7 @@ static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
                          message, cut->place);
     if (!finding)
         return nomem(self);
-    finding->severity = severity_of(self);
+    CG_TRY(find_severity(self, &finding->severity));
     finding->operation = cut->operation;
     finding->condition = str_from(cut->condition);
     if (cut->alternative)
@@ -398,6 +407,7 @@ cg_code gradient_cut_report(const learning *from, const extraction *components,
         i = end;
     }
     vec_free(draft->heap, &self.chosen);
+    vec_free(draft->heap, &self.inside);
     key_set_free(&self.severed);
     key_set_free(&self.trained);
     return code;

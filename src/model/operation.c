@@ -11,7 +11,7 @@ static const operation_row ROWS[] = {
     OP_EXPANDED(path, operands, SHAPE_##shape, DTYPE_##dtype, GRADIENT_##gradient,                 \
                 LAYOUT_##layout, domain, (uint16_t)(NEED_##needs))
 #define OP_EXPANDED(path, operands, shape, dtype, gradient, layout, ...)                           \
-    {path, operands, shape, dtype, gradient, layout, __VA_ARGS__},
+    {path, operands, sizeof(path) - 1, shape, dtype, gradient, layout, __VA_ARGS__},
 #include "model/operations.def"
 #undef OP
 #undef OP_EXPANDED
@@ -61,12 +61,20 @@ static cg_str short_path(cg_str path)
     return path;
 }
 
+static cg_str row_path(size_t row)
+{
+    return (cg_str){ROWS[row].path, ROWS[row].path_size};
+}
+
 operation operation_find(cg_str path)
 {
     cg_str wanted = short_path(path);
 
-    for (size_t i = 1; i < ROW_COUNT; i++) {
-        if (str_equal(short_path(str_from(ROWS[i].path)), wanted))
+    for (size_t i = 1; i < ROW_COUNT && wanted.len > 0; i++) {
+        cg_str row = row_path(i);
+
+        if (row.ptr[row.len - 1] == wanted.ptr[wanted.len - 1] &&
+            str_equal(short_path(row), wanted))
             return (operation)i;
     }
     return 0;
@@ -74,7 +82,7 @@ operation operation_find(cg_str path)
 
 static const cut_row *find_cut(operation which)
 {
-    cg_str path = short_path(str_from(ROWS[which].path));
+    cg_str path = short_path(row_path(which));
 
     for (size_t i = 0; i < sizeof CUTS / sizeof CUTS[0]; i++) {
         if (str_equal(path, str_from(CUTS[i].path)))
@@ -85,7 +93,7 @@ static const cut_row *find_cut(operation which)
 
 uint32_t operation_since(operation which)
 {
-    cg_str path = short_path(str_from(ROWS[which].path));
+    cg_str path = short_path(row_path(which));
 
     for (size_t i = 0; i < sizeof SINCES / sizeof SINCES[0]; i++) {
         if (str_equal(path, str_from(SINCES[i].path)))
@@ -110,15 +118,17 @@ const char *operation_alternative(operation which)
 
 cg_str operation_name(operation which)
 {
-    cg_str path = short_path(str_from(ROWS[which].path));
-    size_t colon = str_find_last(path, ':');
+    cg_str path = row_path(which);
+    size_t at = path.len;
 
-    if (which == 0 || colon == SIZE_MAX)
+    if (which == 0)
         return path;
     /* A layer says which one it is; functions and methods of tensors do not need it. */
     if (ROWS[which].operands[0] == 'm')
-        return path;
-    return (cg_str){path.ptr + colon + 1, path.len - colon - 1};
+        return short_path(path);
+    while (at > 0 && path.ptr[at - 1] != ':')
+        at--;
+    return (cg_str){path.ptr + at, path.len - at};
 }
 
 const char *operation_shape_rule(operation which)

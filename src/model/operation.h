@@ -169,6 +169,7 @@ typedef struct operation_row {
      * ranges, _ other.
      */
     const char *operands;
+    uint8_t path_size; /* bytes of the path */
     uint8_t shape, dtype, gradient, layout, domain, function;
     uint16_t needs;
 } operation_row;

@@ -167,7 +167,8 @@ static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_option
     find_versions(self);
     CG_TRY(functions_list(self->types, &self->draft, options->root, &self->functions, reterr));
     if (computes)
-        CG_TRY(compute_begin(&self->compute, self->eval, &self->functions, &self->draft, reterr));
+        CG_TRY(compute_begin(&self->compute, self->eval, &self->functions, &self->draft,
+                             options->is_findings, reterr));
     CG_TRY(extract_run(self->eval, &extract, &self->extraction, reterr));
     if (computes)
         CG_TRY(compute_rest(&self->compute, reterr));

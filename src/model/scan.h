@@ -16,6 +16,7 @@ typedef struct scan_options {
     cg_str root;       /* only this component; absent: all */
     bool is_heuristic; /* --heuristic-architecture */
     bool is_structure; /* without what functions compute: no tensors, operations, uses, gradients */
+    bool is_findings;  /* without what no finding says: no tensors, operations, uses */
     const program_part *part; /* model/rescan's; NULL: everything */
     cargo_graph *graph;       /* of this path and these options, lent; NULL: is opened */
 } scan_options;

@@ -144,6 +144,48 @@ static void documents_of_a_small_crate(void **state)
     cg_scan_free(scan);
 }
 
+/* What `check` asks for when it prints no document. */
+static void findings_alone_are_the_same_findings(void **state)
+{
+    static const char computing[] =
+        "use candle_core::{Result, Tensor};\n"
+        "use candle_nn::{linear, Linear, Module, VarBuilder};\n"
+        "pub struct Ear { drum: Linear }\n"
+        "impl Ear {\n"
+        "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+        "        Ok(Self { drum: linear(4, 2, vb.pp(\"drum\"))? })\n"
+        "    }\n"
+        "    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {\n"
+        "        candle_nn::ops::softmax_last_dim(&self.drum.forward(x)?)?.log()\n"
+        "    }\n"
+        "}\n";
+    cg_format json = {.size = sizeof json};
+    char all[4000];
+    cg_scan *scan;
+
+    (void)state;
+    tree_write(&files, "ear/src/lib.rs", computing);
+    scan = open_with((cg_scan_request){0});
+    assert_int_equal(cg_write_model(scan, &json, sink(), NULL), CG_OK);
+    assert_true(holds("tensor:train:"));
+    assert_int_equal(cg_write_findings(scan, CG_MESSAGE_HUMAN, sink(), NULL), CG_OK);
+    assert_true(holds("gradient-cut"));
+    (void)snprintf(all, sizeof all, "%.*s", (int)out.len, out.at);
+    cg_scan_free(scan);
+    scan = open_with((cg_scan_request){.is_findings = true});
+    assert_int_equal(cg_write_findings(scan, CG_MESSAGE_HUMAN, sink(), NULL), CG_OK);
+    assert_int_equal(out.len, strlen(all));
+    assert_memory_equal(out.at, all, out.len);
+    assert_int_equal(cg_write_model(scan, &json, sink(), NULL), CG_OK);
+    assert_false(holds("tensor:train:"));
+    cg_scan_free(scan);
+    /* Guesses are made of what functions do. */
+    scan = open_with((cg_scan_request){.is_findings = true, .is_heuristic = true});
+    assert_int_equal(cg_write_model(scan, &json, sink(), NULL), CG_OK);
+    assert_true(holds("tensor:train:"));
+    cg_scan_free(scan);
+}
+
 static void comments_allow_what_they_name(void **state)
 {
     cg_scan *scan = open_with((cg_scan_request){0});
@@ -326,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(documents_of_a_small_crate, begin, end),
+        cmocka_unit_test_setup_teardown(findings_alone_are_the_same_findings, begin, end),
         cmocka_unit_test_setup_teardown(comments_allow_what_they_name, begin, end),
         cmocka_unit_test_setup_teardown(a_checkpoint_adds_shapes_and_findings, begin, end),
         cmocka_unit_test_setup_teardown(a_refused_checkpoint_costs_no_scan, begin, end),
