@@ -189,7 +189,8 @@ static void structure(reading *self, const char *crate)
     load(self, crate);
     if (types_new(&self->program, &self->types, &self->err) != CG_OK)
         stop(self->err.text);
-    expr_pool_init(&self->exprs, &self->heap);
+    if (!expr_pool_init(&self->exprs, &self->heap))
+        stop("no memory");
     if (eval_new(&self->program, self->types, &self->exprs, &self->eval, &self->err) != CG_OK ||
         extract_run(self->eval, &options, &self->found, &self->err) != CG_OK)
         stop(self->err.text);

@@ -41,3 +41,9 @@ foreach(language rust toml-ng)
   cg_third_party(${language} ${dir} ${dir}/parser.c ${dir}/scanner.c)
   target_compile_definitions(tp_${language} PRIVATE TREE_SITTER_HIDE_SYMBOLS)
 endforeach()
+# None of them looks at what an allocator gives: src/base/guard tells how that is survived.
+foreach(target tree_sitter rust toml-ng)
+  target_compile_definitions(tp_${target} PRIVATE ts_malloc=guard_malloc ts_calloc=guard_calloc
+    ts_realloc=guard_realloc ts_free=guard_free)
+  target_compile_options(tp_${target} PRIVATE -include "${CMAKE_SOURCE_DIR}/src/base/guard.h")
+endforeach()

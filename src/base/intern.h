@@ -48,7 +48,7 @@ typedef struct intern {
     intern_family families[INTERN_FAMILIES];
 } intern;
 
-bool intern_init(intern *self, heap *heap, uint64_t seed);
+bool intern_init(intern *self, heap *heap, uint64_t seed) CG_MUST;
 void intern_free(intern *self);
 
 /* The symbol of `text`, new if need be; 0 when out of memory. Absent text gives 0 too. */

@@ -4,6 +4,7 @@
 
 #include <tree_sitter/api.h>
 
+#include "base/guard.h"
 #include "base/os.h"
 #include "codec/json.h"
 
@@ -747,33 +748,44 @@ static cg_code refuse_at(build *self, uint32_t offset)
     return refuse(self, "this is not TOML");
 }
 
-static cg_code parse(build *self)
+typedef struct parsing {
+    build *build;
+    cg_code code;
+} parsing;
+
+static void parse_guarded(void *context)
 {
+    parsing *to = context;
+    build *self = to->build;
     TSParser *parser = ts_parser_new();
     TSInput input = {.payload = self, .read = give_text, .encoding = TSInputEncodingUTF8};
     patience left = {0};
     TSParseOptions options = {.payload = &left, .progress_callback = is_over};
     TSTree *tree = NULL;
-    cg_code code = CG_OK;
+    TSTreeCursor at;
 
-    if (parser == NULL || !ts_parser_set_language(parser, tree_sitter_toml()) ||
-        !bind_symbols(self)) {
-        code = cg_fail(self->reterr, PROBLEM_INTERNAL, "the TOML grammar does not fit");
-    } else {
-        tree = ts_parser_parse_with_options(parser, NULL, input, options);
-        if (tree == NULL)
-            code = refuse_at(self, left.offset);
+    if (!ts_parser_set_language(parser, tree_sitter_toml()) || !bind_symbols(self)) {
+        to->code = cg_fail(self->reterr, PROBLEM_INTERNAL, "the TOML grammar does not fit");
+        return;
     }
-    if (tree != NULL) {
-        TSTreeCursor at = ts_tree_cursor_new(ts_tree_root_node(tree));
+    tree = ts_parser_parse_with_options(parser, NULL, input, options);
+    if (tree == NULL) {
+        to->code = refuse_at(self, left.offset);
+        return;
+    }
+    at = ts_tree_cursor_new(ts_tree_root_node(tree));
+    to->code = walk(self, &at);
+}
 
-        code = walk(self, &at);
-        ts_tree_cursor_delete(&at);
-        ts_tree_delete(tree);
-    }
-    if (parser != NULL)
-        ts_parser_delete(parser);
-    return code;
+static cg_code parse(build *self)
+{
+    parsing to = {.build = self};
+    guard memory = {0};
+
+    if (!guard_run(&memory, parse_guarded, &to))
+        return err_nomem(self->reterr);
+    guard_end(&memory);
+    return to.code;
 }
 
 static cg_code check_text(build *self)

@@ -82,7 +82,7 @@ typedef struct expr_list {
     size_t capacity;
 } expr_list; /* freed with vec_free(heap, &list) */
 
-bool expr_pool_init(expr_pool *self, heap *from);
+bool expr_pool_init(expr_pool *self, heap *from) CG_MUST;
 void expr_pool_free(expr_pool *self);
 
 expr expr_const(expr_pool *self, int64_t value);

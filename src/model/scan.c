@@ -161,7 +161,8 @@ static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_option
     CG_TRY(program_load_part(env, &self->heap, self->cargo, options->part, &self->program, reterr));
     self->has_program = true;
     CG_TRY(types_new(&self->program, &self->types, reterr));
-    expr_pool_init(&self->exprs, &self->heap);
+    if (!expr_pool_init(&self->exprs, &self->heap))
+        return err_nomem(reterr);
     self->has_exprs = true;
     CG_TRY(eval_new(&self->program, self->types, &self->exprs, &self->eval, reterr));
     find_versions(self);

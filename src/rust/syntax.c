@@ -3,6 +3,7 @@
 #include <tree_sitter/api.h>
 
 #include "base/buf.h"
+#include "base/guard.h"
 #include "rust/literals.h"
 
 const TSLanguage *tree_sitter_rust(void);
@@ -42,7 +43,8 @@ typedef struct frame {
 struct rust_parser {
     heap *heap;
     const cg_env *env; /* NULL: nobody wants to know */
-    TSParser *parser;
+    TSParser *parser;  /* NULL: memory lacked, and it is to be made again */
+    guard memory;      /* of tree-sitter */
     symbol_rule *symbols;
     uint8_t *roles; /* by field */
     uint32_t symbol_count;
@@ -257,14 +259,28 @@ static bool set_tables(rust_parser *self)
     return true;
 }
 
+/* Under the guard; NULL when the grammar does not fit. */
+static void make_parser(void *context)
+{
+    rust_parser *self = context;
+
+    self->parser = ts_parser_new();
+    if (!ts_parser_set_language(self->parser, tree_sitter_rust()))
+        self->parser = NULL;
+}
+
 cg_code rust_parser_new(heap *from, rust_parser **ret, cg_err *reterr)
 {
     rust_parser *self = heap_resize(from, NULL, 0, sizeof *self);
 
     if (self == NULL)
         return err_nomem(reterr);
-    *self = (rust_parser){.heap = from, .parser = ts_parser_new()};
-    if (!ts_parser_set_language(self->parser, tree_sitter_rust())) {
+    *self = (rust_parser){.heap = from};
+    if (!guard_run(&self->memory, make_parser, self)) {
+        rust_parser_free(self);
+        return err_nomem(reterr);
+    }
+    if (self->parser == NULL) {
         rust_parser_free(self);
         return cg_fail(reterr, PROBLEM_INTERNAL, "the Rust grammar does not fit tree-sitter");
     }
@@ -285,8 +301,7 @@ void rust_parser_free(rust_parser *self)
 {
     if (self == NULL)
         return;
-    if (self->parser != NULL)
-        ts_parser_delete(self->parser);
+    guard_end(&self->memory);
     vec_free(self->heap, &self->frames);
     heap_resize(self->heap, self->symbols, self->symbol_count * sizeof *self->symbols, 0);
     heap_resize(self->heap, self->roles, self->field_count + 1, 0);
@@ -767,14 +782,49 @@ static cg_code build_file(builder *self, TSTree *parsed, cg_err *reterr)
     return is_done ? CG_OK : err_nomem(reterr);
 }
 
+/* What is parsed under the guard, and what came of it. */
+typedef struct parsing {
+    rust_parser *parser;
+    builder *maker;
+    reading *from;
+    enum rust_wrap wrap; /* of a piece, as all below */
+    ast_ref parent;
+    ast_ref *last;
+    bool fits;
+    cg_err *reterr;
+    cg_code code;
+} parsing;
+
+/* false: memory lacked; the parser is made again by the next one. */
+static bool run_guarded(rust_parser *self, void (*work)(void *context), parsing *what)
+{
+    if ((self->parser == NULL && !guard_run(&self->memory, make_parser, self)) ||
+        !guard_run(&self->memory, work, what)) {
+        self->parser = NULL;
+        return false;
+    }
+    return true;
+}
+
+static void parse_file(void *context)
+{
+    parsing *self = context;
+    TSTree *parsed = parse_text(self->parser, self->from);
+
+    self->code = self->from->is_interrupted
+                     ? cg_fail(self->reterr, PROBLEM_INTERRUPTED, "interrupted")
+                     : build_file(self->maker, parsed, self->reterr);
+    if (parsed != NULL)
+        ts_tree_delete(parsed);
+}
+
 cg_code rust_parse(rust_parser *self, const rust_source *source, intern *names, ast *ret,
                    cg_err *reterr)
 {
     ast tree = {.heap = self->heap, .source = source, .names = names};
     builder maker = {.parser = self, .tree = &tree, .names = names, .text = source->text};
     reading from = {.pieces = {source->text, CG_LIT(""), CG_LIT("")}};
-    TSTree *parsed;
-    cg_code code;
+    parsing work = {.parser = self, .maker = &maker, .from = &from, .reterr = reterr};
 
     if (source->text.len > RUST_TEXT_CEILING)
         return cg_fail(reterr, PROBLEM_LIMIT, "`%.*s` has %zu bytes, a source file at most %zu",
@@ -783,15 +833,12 @@ cg_code rust_parse(rust_parser *self, const rust_source *source, intern *names, 
         from.pieces[0] = maker.text = CG_LIT("");
     maker.is_utf8 = str_utf8_error(source->text) == SIZE_MAX;
     buf_init(&maker.value, self->heap, source->text.len * 3 + 16);
-    parsed = parse_text(self, &from);
-    code = from.is_interrupted ? cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted")
-                               : build_file(&maker, parsed, reterr);
-    if (parsed != NULL)
-        ts_tree_delete(parsed);
+    if (!run_guarded(self, parse_file, &work))
+        work.code = err_nomem(reterr);
     buf_free(&maker.value);
-    if (code != CG_OK) {
+    if (work.code != CG_OK) {
         ast_free(&tree);
-        return code;
+        return work.code;
     }
     tree.parsed = (ast_ref)tree.nodes.count;
     *ret = tree;
@@ -850,6 +897,24 @@ static bool build_piece(builder *self, TSNode around, ast_ref parent, ast_ref *l
     return true;
 }
 
+static void parse_piece(void *context)
+{
+    parsing *self = context;
+    TSTree *parsed = parse_text(self->parser, self->from);
+    TSNode around;
+
+    if (self->from->is_interrupted) {
+        self->code = cg_fail(self->reterr, PROBLEM_INTERRUPTED, "interrupted");
+        return;
+    }
+    if (parsed == NULL)
+        return;
+    self->fits = find_wrapping(self->wrap, ts_tree_root_node(parsed), &around);
+    if (self->fits && !build_piece(self->maker, around, self->parent, self->last))
+        self->code = err_nomem(self->reterr);
+    ts_tree_delete(parsed);
+}
+
 cg_code rust_parse_piece(rust_parser *self, enum rust_wrap wrap, cg_str text, ast_range place,
                          intern *names, ast *tree, ast_ref parent, ast_ref *last, bool *ret_fits,
                          cg_err *reterr)
@@ -863,25 +928,22 @@ cg_code rust_parse_piece(rust_parser *self, enum rust_wrap wrap, cg_str text, as
                      .is_fixed = place.end != place.start,
                      .fixed = place};
     reading from = {.pieces = {wrappings[wrap].before, text, wrappings[wrap].after}};
-    TSTree *parsed;
-    TSNode around;
-    bool is_done = true;
+    parsing work = {.parser = self,
+                    .maker = &maker,
+                    .from = &from,
+                    .wrap = wrap,
+                    .parent = parent,
+                    .last = last,
+                    .reterr = reterr};
 
     *ret_fits = false;
     if (text.len > RUST_TEXT_CEILING)
         return CG_OK;
-    parsed = parse_text(self, &from);
-    if (from.is_interrupted)
-        return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
-    if (parsed == NULL)
-        return CG_OK;
-    if (find_wrapping(wrap, ts_tree_root_node(parsed), &around)) {
-        *ret_fits = true;
-        maker.is_utf8 = str_utf8_error(text) == SIZE_MAX;
-        buf_init(&maker.value, self->heap, text.len * 3 + 16);
-        is_done = build_piece(&maker, around, parent, last);
-        buf_free(&maker.value);
-    }
-    ts_tree_delete(parsed);
-    return is_done ? CG_OK : err_nomem(reterr);
+    maker.is_utf8 = str_utf8_error(text) == SIZE_MAX;
+    buf_init(&maker.value, self->heap, text.len * 3 + 16);
+    if (!run_guarded(self, parse_piece, &work))
+        work.code = err_nomem(reterr);
+    buf_free(&maker.value);
+    *ret_fits = work.fits;
+    return work.code;
 }

@@ -121,8 +121,8 @@ def bundle_files(place, folder, n):
 def table_rows(place, folder, n):
     rows = "".join("%d,%d,kernel_%d\n" % (500 + i, 2, i) for i in range(n))
     put(folder, "n/r_cuda_gpu_kern_sum.csv", "Total Time (ns),Instances,Name\n" + rows)
-    return ["import", place.at("tests/data/traces/base.jsonl"), "--nsight-dir",
-            os.path.join(folder, "n")]
+    return ["view", place.at("tests/data/traces/base.jsonl"), "--nsight-dir",
+            os.path.join(folder, "n"), "--output", os.path.join(folder, "p.html")]
 
 
 def checkpoint(place, folder, n):

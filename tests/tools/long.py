@@ -287,6 +287,23 @@ class Watched(unittest.TestCase):
         self.assertEqual((status, is_there, self.kernel.failures), (3, False, 1))
         self.assertIn("error[", said)
 
+    def test_memory_that_lacks_while_source_is_parsed_is_told(self):
+        """tree-sitter does not look at what it is given."""
+        crate = os.path.join(SOURCE, "tests", "data", "crates", "mlp")
+        server = kernel.Server(self.kernel, self.folder, ["candle-graph", "check", crate], CLI,
+                               self.folder, {"LC_ALL": "C.UTF-8"})
+        self.addCleanup(server.stop)
+        self.kernel.order(kernel.NOTHING)
+        self.assertEqual(server.run()[0], 0)
+        requests = self.kernel.state().requests
+        self.assertGreater(requests, 500)
+        for mode in (kernel.MEMORY_ONCE, kernel.MEMORY_ALWAYS):
+            for at in range(1, requests, 7):
+                self.kernel.order(mode, at)
+                status, _, said = server.run()
+                self.assertIn(status, (0, 3), "request %d: %s" % (at, said))
+                self.assertEqual(self.kernel.state().live, 0, at)
+
     def test_it_is_killed_before_a_call(self):
         self.assertEqual(self.run_once(kernel.KILL, 10)[::2], (-signal.SIGKILL, False))
 
