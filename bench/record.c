@@ -87,7 +87,7 @@ static void record(const worker *self, unsigned long events)
     cg_record_span root = cg_record_root(session);
     cg_record_name name = self->name;
     cg_record_layout layout = self->layout;
-    cg_record_id inputs[2] = {11, 12};
+    cg_record_id inputs[3] = {11, 12, 14};
     cg_record_op_args op = {.size = sizeof op,
                             .name = name,
                             .layout = layout,
@@ -116,6 +116,7 @@ static void record(const worker *self, unsigned long events)
             op.output = i + 1;
             op.duration_ns = i & 15;
             op.input_dense_bytes = i;
+            op.input_count = (uint32_t)(i & 3);
             cg_record_op(session, root, &op);
         }
         break;

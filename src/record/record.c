@@ -358,21 +358,25 @@ CAREFUL void op_with_care(cg_record *session, cg_record_span span, const cg_reco
     }
 }
 
-/* One or two inputs, numbers that fit 32 bits. */
+/* Up to three inputs, numbers that fit 32 bits. */
 HOT bool hot_op(cg_record *session, lane *self, cg_record_span span, const cg_record_op_args *args)
 {
     enum {
         AGAIN_BYTES = sizeof(slot_op_again) + 2 * sizeof(uint32_t),
+        AGAIN_OF_THREE_BYTES = AGAIN_BYTES + SPOOL_UNIT,
         NARROW_BYTES = offsetof(slot_op_narrow, inputs) + 3 * sizeof(uint32_t)
     };
 
-    if (!is_likely(args->size >= sizeof *args && args->input_count - 1 < 2 &&
-                   args->inputs != NULL)) {
+    const uint32_t count = args->input_count;
+    if (!is_likely(args->size >= sizeof *args && count <= 3 &&
+                   (count == 0 || args->inputs != NULL))) {
         return false;
     }
-    uint64_t first = args->inputs[0];
-    uint64_t second = args->input_count > 1 ? args->inputs[1] : 0;
-    uint64_t wide = args->output | args->duration_ns | args->input_dense_bytes | first | second;
+    uint64_t first = count > 0 ? args->inputs[0] : 0;
+    uint64_t second = count > 1 ? args->inputs[1] : 0;
+    uint64_t third = count > 2 ? args->inputs[2] : 0;
+    uint64_t wide =
+        args->output | args->duration_ns | args->input_dense_bytes | first | second | third;
     if (!is_likely((wide >> 32 | args->start) == 0) ||
         !may_put(session, self, span, NARROW_BYTES, SPOOL_OP, AT_ONCE)) {
         return false;
@@ -388,7 +392,12 @@ HOT bool hot_op(cg_record *session, lane *self, cg_record_span span, const cg_re
         at->duration = (uint32_t)args->duration_ns;
         at->inputs[0] = (uint32_t)first;
         at->inputs[1] = (uint32_t)second;
-        lane_give(self, AGAIN_BYTES);
+        if (count > 2) {
+            at->inputs[2] = (uint32_t)third;
+            lane_give(self, AGAIN_OF_THREE_BYTES);
+        } else {
+            lane_give(self, AGAIN_BYTES);
+        }
         return true;
     }
     if (!is_likely(args->name != 0 && args->layout - 1 < (1u << 24) - 1)) {
@@ -397,12 +406,13 @@ HOT bool hot_op(cg_record *session, lane *self, cg_record_span span, const cg_re
     slot_op_narrow *at = lane_head(self);
     at->head = head_of(span, SPOOL_OP_NARROW, place, clock_read(CLOCK_REGISTER));
     at->name = args->name;
-    at->layout_inputs = args->layout | args->input_count << 24;
+    at->layout_inputs = args->layout | count << 24;
     at->output = (uint32_t)args->output;
     at->duration = (uint32_t)args->duration_ns;
     at->input_dense = (uint32_t)args->input_dense_bytes;
     at->inputs[0] = (uint32_t)first;
     at->inputs[1] = (uint32_t)second;
+    at->inputs[2] = (uint32_t)third;
     self->places[place] = shared;
     lane_give(self, NARROW_BYTES);
     return true;

@@ -472,6 +472,7 @@ MODEL: Dict[str, Columns] = {
         ("execution_phase", "text"),
         ("evidence", "json"),
         ("dtype_source", "text"),
+        ("one_of", "texts"),
         ("location.file", "text"),
         ("location.line", "integer"),
         ("location.column", "integer"),
