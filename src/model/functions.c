@@ -14,6 +14,7 @@ typedef struct lister {
     cg_str *outside;   /* the same: id of one that stands in a file that is left out; else absent */
     size_t method_count;
     cg_err *reterr;
+    bool is_program; /* something that is run: nobody outside calls its functions */
 } lister;
 
 #define MANY UINT32_MAX
@@ -384,6 +385,17 @@ static cg_code list_one(lister *self, item_ref function)
     return CG_OK;
 }
 
+/* Is it the `main` of a program that was asked about? */
+static bool is_main(const lister *self, const function_fact *fact)
+{
+    const program_item *item = &self->program->items.at[fact->item];
+    const program_crate *crate =
+        &self->program->crates.at[self->program->modules.at[item->module].crate];
+
+    return !item->owner && !crate->is_library && item->module == crate->root &&
+           str_equal(fact->name, CG_LIT("main"));
+}
+
 static void mark_entry(lister *self, function_fact *fact)
 {
     const program_item item = self->program->items.at[fact->item];
@@ -397,9 +409,10 @@ static void mark_entry(lister *self, function_fact *fact)
             leaf = (cg_str){leaf.ptr + colon + 1, leaf.len - colon - 1};
         is_of_root = str_equal(fact->owner, self->root) || str_equal(leaf, self->root);
     }
-    fact->is_entrypoint = is_entry_method(self, item) || fact->is_loss ||
-                          (fact->has_tensor && (item.visibility == VISIBLE_PUBLIC || is_of_root));
-    fact->record->is_entrypoint = fact->is_entrypoint;
+    fact->record->is_entrypoint =
+        is_entry_method(self, item) || fact->is_loss ||
+        (fact->has_tensor && (item.visibility == VISIBLE_PUBLIC || is_of_root));
+    fact->is_entrypoint = fact->record->is_entrypoint || (fact->has_tensor && self->is_program);
     fact->record->is_loss = fact->is_loss;
 }
 
@@ -432,6 +445,8 @@ cg_code functions_list(types *known, model_draft *draft, cg_str root, function_f
     }
     if (code == CG_OK && !take_outside(&self))
         code = nomem(&self);
+    for (size_t i = 0; i < ret->all.count; i++)
+        self.is_program = self.is_program || is_main(&self, &ret->all.at[i]);
     for (size_t i = 0; code == CG_OK && i < ret->all.count; i++) {
         code = calls_of(&self, &ret->all.at[i]);
         mark_entry(&self, &ret->all.at[i]);

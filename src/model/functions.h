@@ -15,6 +15,8 @@ typedef struct function_fact {
     cg_str qualified;
     cg_str owner;   /* qualified name of the type it belongs to; absent for a free one */
     cg_str spelled; /* as findings name it: `Type::name`, `name` */
+    /* Is it followed by itself? As the record says, and in a program, where `pub` says nothing of
+     * who calls it, everything that has to do with tensors. */
     bool is_entrypoint;
     bool is_loss;
     bool has_tensor; /* among parameters and result */
