@@ -70,6 +70,7 @@ static void put_receipt(page *to, const doc_receipt *receipt)
     buf_addf(&size, "%llu files, ", (unsigned long long)receipt->files_verified);
     number_bytes(&size, receipt->bytes_verified);
     buf_add(&size, CG_LIT(", all as declared"));
+    page_check(to, &size);
     put_line(to, "content", buf_text(&size));
     buf_free(&size);
     put_line(to, receipt->manifest_path.ptr, receipt->manifest_sha256);
@@ -85,6 +86,7 @@ static void put_producer(page *to, const verification *from)
     buf_add(&text, from->producer_name);
     buf_byte(&text, ' ');
     buf_add(&text, from->producer_version);
+    page_check(to, &text);
     put_line(to, "written by", buf_text(&text));
     buf_free(&text);
 }

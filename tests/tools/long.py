@@ -304,6 +304,23 @@ class Watched(unittest.TestCase):
                 self.assertIn(status, (0, 3), "request %d: %s" % (at, said))
                 self.assertEqual(self.kernel.state().live, 0, at)
 
+    def test_a_receipt_for_people_is_whole_or_refused(self):
+        bundle = os.path.join(self.folder, "b")
+        subprocess.run([CLI, "report", self.trace, "--bundle", bundle], check=True,
+                       stdout=subprocess.DEVNULL)
+        server = kernel.Server(self.kernel, self.folder,
+                               ["candle-graph", "verify", bundle, "--format", "text"], CLI,
+                               self.folder, {"LC_ALL": "C.UTF-8"})
+        self.addCleanup(server.stop)
+        self.kernel.order(kernel.NOTHING)
+        wanted = server.run()[1]
+        requests = self.kernel.state().requests
+        self.assertGreater(requests, 5)
+        for at in range(1, requests + 1):
+            self.kernel.order(kernel.MEMORY_ONCE, at)
+            status, out, _ = server.run()
+            self.assertIn((status, out), ((0, wanted), (3, b"")), at)
+
     def test_it_is_killed_before_a_call(self):
         self.assertEqual(self.run_once(kernel.KILL, 10)[::2], (-signal.SIGKILL, False))
 
