@@ -499,15 +499,39 @@ static cg_code give_sorted(library_call *call)
     return std_give(call, value_list(call->eval->values, VALUE_TUPLE, both, 2));
 }
 
+/* `x.to_vec2::<f32>()` names what the lists hold: lists of it, as many as the method says. */
+static cg_code host_type(library_call *call, type_ref *ret)
+{
+    eval *self = call->eval;
+    model_type vec = {.kind = TYPE_EXTERNAL, .arg_count = 1};
+    char last = call->name.len > 0 ? call->name.ptr[call->name.len - 1] : '0';
+
+    *ret = call->wanted;
+    if (*ret == 0 || str_equal(std_type_path(self, *ret), CG_LIT("std::vec::Vec")))
+        return CG_OK;
+    vec.name = intern_add(&self->program->names, CG_LIT("std::vec::Vec"));
+    if (vec.name == 0)
+        return no_memory(call);
+    for (char depth = '0'; depth < last && last <= '3'; depth++) {
+        type_ref inner = *ret;
+
+        vec.args = &inner;
+        CG_TRY(type_make(self->types, &vec, ret, self->reterr));
+    }
+    return CG_OK;
+}
+
 /* Numbers leave the tensor: what is made of them later has no gradient. */
 static cg_code give_host(library_call *call, node_ref node)
 {
     flow *graph = call->eval->flow;
     flow_host_read read = {.node = node};
     flow_host_read *row;
+    type_ref type;
     cg_str path;
 
-    CG_TRY(std_give_typed(call, call->wanted));
+    CG_TRY(host_type(call, &type));
+    CG_TRY(std_give_typed(call, type));
     /* Without a graph of tensors there is no node. */
     if (node == 0)
         return CG_OK;

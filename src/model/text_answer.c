@@ -13,6 +13,7 @@ typedef struct page {
     const answer_style *style;
     arena *mem;
     size_t column; /* cells of the line so far; 0: at its beginning */
+    size_t begin;  /* where the line began; the indent may have grown since */
     size_t indent;
 } page;
 
@@ -30,12 +31,12 @@ static void put_cells(page *self, cg_str text, size_t cells, const char *before)
 {
     size_t gap = strlen(before);
 
-    if (self->column > self->indent && self->column + gap + cells > self->style->width)
+    if (self->column > self->begin && self->column + gap + cells > self->style->width)
         end_line(self);
     if (self->column == 0) {
         buf_fill(self->out, ' ', self->indent);
-        self->column = self->indent;
-    } else if (self->column > self->indent) {
+        self->column = self->begin = self->indent;
+    } else if (self->column > self->begin) {
         buf_addf(self->out, "%s", before);
         self->column += gap;
     }

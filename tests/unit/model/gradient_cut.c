@@ -158,6 +158,39 @@ static void values_rebuilt_from_the_host_are_cut(void **state)
     scanned_end(&s);
 }
 
+/* The numbers go through closures and loops, one by one; what is made of them is the same cut. */
+static void values_rebuilt_one_by_one_are_cut(void **state)
+{
+    static const char *const ways[] = {
+        "let v = h.flatten_all()?.to_vec1::<f32>()?;\n"
+        "let v: Vec<f32> = v.into_iter().map(|a| a * 2.0).collect();\n",
+        "let v = h.flatten_all()?.to_vec1::<f32>()?;\n"
+        "let v: Vec<f32> = v.iter().map(|a| if *a > 0. { 1. } else { 0. }).collect();\n",
+        "let v = h.to_vec2::<f32>()?;\nlet v: Vec<Vec<f32>> = v.into_iter()\n"
+        ".map(|r| r.into_iter().map(|a| a.max(0.)).collect()).collect();\n",
+        "let rows = h.to_vec2::<f32>()?;\nlet mut v = Vec::new();\n"
+        "for r in &rows { for a in r { v.push(a.exp()); } }\n",
+        "let v: Vec<Vec<f32>> = h.to_vec2()?;\nlet v = v.concat();\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char text[4096];
+        scanned s;
+
+        (void)snprintf(text, sizeof text,
+                       "%spub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                       "let h = self.up.forward(x)?;\n%s"
+                       "let h = Tensor::new(v, h.device())?;\n"
+                       "loss::mse(&self.down.forward(&h)?, y)\n}\n}\n",
+                       NET, ways[i]);
+        scanned_begin(&s, text);
+        assert_cut(scanned_finding(&s, "gradient-cut", "Net::loss"), "candle_core::Tensor::new",
+                   "always", "vb: up.weight", "vb: down.weight");
+        scanned_end(&s);
+    }
+}
+
 static void a_number_that_goes_on_is_cut_at_its_read(void **state)
 {
     scanned s;
@@ -339,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_module_that_learns_nothing_is_an_error),
         cmocka_unit_test(free_functions_work_with_the_model_they_are_given),
         cmocka_unit_test(values_rebuilt_from_the_host_are_cut),
+        cmocka_unit_test(values_rebuilt_one_by_one_are_cut),
         cmocka_unit_test(a_number_that_goes_on_is_cut_at_its_read),
         cmocka_unit_test(an_operation_without_a_backward_step_stops_it),
         cmocka_unit_test(a_shape_taken_is_no_value_taken),
