@@ -347,7 +347,8 @@ static bool is_shift(const difference *self, const shift *by, uint64_t open)
 
     if (by->hits == 0 || (by->hits < by->missed && lead > 0))
         return false;
-    if (by->is_whole && by->is_deep && lead == 0 && by->hits * 4 >= by->missed)
+    if (by->is_whole && by->is_deep && lead == 0 && by->hits * 4 >= by->missed &&
+        (is_added || by->children > 1))
         return true;
     if (is_added && lead == 0)
         return by->hits * 2 > by->missed || by->hits > 3;

@@ -445,7 +445,7 @@ cg_code functions_list(types *known, model_draft *draft, cg_str root, function_f
     }
     if (code == CG_OK && !take_outside(&self))
         code = nomem(&self);
-    for (size_t i = 0; i < ret->all.count; i++)
+    for (size_t i = 0; code == CG_OK && i < ret->all.count; i++)
         self.is_program = self.is_program || is_main(&self, &ret->all.at[i]);
     for (size_t i = 0; code == CG_OK && i < ret->all.count; i++) {
         code = calls_of(&self, &ret->all.at[i]);
