@@ -38,7 +38,8 @@ typedef struct span_entry {
     uint32_t place;  /* in `open` while open */
     uint32_t open_children;
     uint32_t name;
-    bool is_cut; /* ended with its parent */
+    bool is_cut;             /* ended with its parent */
+    bool is_ended_elsewhere; /* by another thread: the one that began it cannot know */
 } span_entry;
 
 typedef struct lane_state {
@@ -427,33 +428,49 @@ static void close_span(converter *self, uint32_t number, uint64_t end_ns)
     wire_span_end(&self->out, number, span->end_ns - span->start_ns);
 }
 
-static bool is_inside(const converter *self, uint32_t number, uint32_t ancestor)
+static int compare_numbers(const void *left, const void *right)
 {
-    while (number > ancestor) { /* a parent has the smaller number */
-        number = self->spans[number].parent;
-    }
-    return number == ancestor;
+    const uint32_t a = *(const uint32_t *)left;
+    const uint32_t b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
 }
 
 /* Spans that are open inside `number` end with it, innermost first. */
 static void cut_children(converter *self, uint32_t number, uint64_t end_ns)
 {
-    while (self->spans[number].open_children > 0) {
-        uint32_t deepest = 0;
+    size_t count = 0;
 
-        for (size_t i = 0; i < self->open_count; i++) {
-            uint32_t other = self->open[i];
-
-            if (other > deepest && other != number && is_inside(self, other, number)) {
-                deepest = other;
-            }
-        }
-        if (deepest == 0) {
-            return;
-        }
-        self->spans[deepest].is_cut = true;
-        close_span(self, deepest, end_ns);
+    if (self->spans[number].open_children == 0) {
+        return;
     }
+    uint32_t *inside = rec_take(self->open_count * sizeof *inside);
+    if (inside == NULL) {
+        self->has_no_memory = true;
+        return;
+    }
+    /* A parent has the smaller number, and is open as long as its children are. */
+    for (size_t i = 0; i < self->open_count; i++) {
+        if (self->open[i] > number) {
+            inside[count++] = self->open[i];
+        }
+    }
+    qsort(inside, count, sizeof *inside, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        span_entry *span = &self->spans[inside[i]];
+
+        span->is_cut =
+            span->parent == number || (span->parent > number && self->spans[span->parent].is_cut);
+    }
+    while (count-- > 0) {
+        span_entry *span = &self->spans[inside[count]];
+
+        if (span->is_cut) {
+            span->is_ended_elsewhere = self->spans[number].is_ended_elsewhere;
+            close_span(self, inside[count], end_ns);
+        }
+    }
+    rec_free(inside);
 }
 
 static void run_lane(converter *self, size_t index, uint32_t until, unsigned depth);
@@ -505,7 +522,7 @@ static void put_begin(converter *self, size_t lane, const slot_begin *at, unsign
         start = self->spans[parent].start_ns;
     }
     uint32_t holder = find_holder(self, parent, start, OPEN);
-    if (given == 0 || holder != parent) {
+    if (given == 0 || (holder != parent && !self->spans[parent].is_ended_elsewhere)) {
         refuse(self, SPOOL_BEGIN, "span %.*s was begun under a span that is closed or unknown",
                shown(name), name.ptr);
     }
@@ -518,7 +535,7 @@ static void put_begin(converter *self, size_t lane, const slot_begin *at, unsign
                     (at->head.flags & SLOT_MEASURED) != 0, at->head.flags >> 2 & 3u);
 }
 
-static void put_end(converter *self, const slot_end *at, unsigned depth)
+static void put_end(converter *self, size_t lane, const slot_end *at, unsigned depth)
 {
     uint32_t number = find_span(self, at->head.lane, at->head.span, depth);
     uint64_t end = ns_of(self, at->head.time);
@@ -538,6 +555,7 @@ static void put_end(converter *self, const slot_end *at, unsigned depth)
         }
         return;
     }
+    span->is_ended_elsewhere = at->head.lane != lane + 1;
     cut_children(self, number, end);
     close_span(self, number, end);
 }
@@ -940,7 +958,7 @@ static void put_record(converter *self, size_t lane, const slot *at, unsigned de
 
     switch ((enum spool_kind)at->kind) {
     case SPOOL_BEGIN: put_begin(self, lane, (const slot_begin *)at, depth); return;
-    case SPOOL_END: put_end(self, (const slot_end *)at, depth); return;
+    case SPOOL_END: put_end(self, lane, (const slot_end *)at, depth); return;
     case SPOOL_COMPLETED: put_completed(self, lane, (const slot_completed *)at, depth); return;
     case SPOOL_DEVICE_MEMORY: put_device_memory(self, (const slot_device_memory *)at); return;
     case SPOOL_GRADIENT: put_gradient(self, (const slot_gradient *)at); return;
@@ -1171,14 +1189,6 @@ static void write_edges(converter *self)
                            tensor_text(self, edge->to, self->id_room[1]));
         }
     }
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t one = *(const uint32_t *)a;
-    uint32_t two = *(const uint32_t *)b;
-
-    return one < two ? -1 : one > two;
 }
 
 /* Raw text of a name for the account and the reason. */

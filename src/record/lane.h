@@ -62,7 +62,7 @@ struct cg_record {
     _Atomic uint32_t serial;
     _Atomic uint32_t state;
     const rec_sys *sys;
-    spool_header *header;
+    spool_header *header; /* never moves; empty memory while no spool is open */
     uint64_t ring_bytes;
     bool may_drop;
     atomic_bool has_lost_names; /* a definition found no room: the disk is full */
@@ -76,6 +76,7 @@ struct cg_record {
     bool is_stopping;
     bool is_spare_wanted;
     uint64_t flush_wanted, flush_done;
+    unsigned flushing; /* threads inside cg_record_flush */
     pthread_t writer;
     bool has_writer;
     lane **lanes;

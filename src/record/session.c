@@ -31,7 +31,7 @@ static uint32_t process_serial;
 
 void session_drop(cg_record *session, unsigned kind)
 {
-    if (session_is_open(session) && session->header != NULL) {
+    if (session_is_open(session)) {
         atomic_fetch_add_explicit(&session->header->dropped[kind], 1, memory_order_relaxed);
     }
 }
@@ -41,7 +41,7 @@ void session_refuse(cg_record *session, unsigned kind, const char *format, ...)
     char text[256];
     va_list list;
 
-    if (!session_is_open(session) || session->header == NULL) {
+    if (!session_is_open(session)) {
         return;
     }
     if (atomic_load_explicit(&session->has_lost_names, memory_order_relaxed)) {
@@ -218,12 +218,18 @@ static void wake_writer(cg_record *session)
     }
 }
 
+/* Open, and not meanwhile again for another recording. */
+static bool is_still_open(const cg_record *session, uint32_t serial)
+{
+    return session_is_open(session) && atomic_load(&session->serial) == serial;
+}
+
 /* Wait until the writer has moved something, cannot, or the session ends. */
 static void wait_for_room(cg_record *session, lane *self, uint64_t tail)
 {
     pthread_mutex_lock(&session->mutex);
     while (atomic_load_explicit(&self->tail, memory_order_acquire) == tail &&
-           atomic_load(&session->spool_error) == 0 && session_is_open(session)) {
+           atomic_load(&session->spool_error) == 0 && is_still_open(session, self->serial)) {
         pthread_cond_signal(&session->work);
         pthread_cond_wait(&session->room, &session->mutex);
     }
@@ -234,8 +240,7 @@ bool lane_room(lane *self, uint64_t bytes, unsigned kind)
 {
     cg_record *session = atomic_load_explicit(&self->session, memory_order_relaxed);
 
-    if (session == NULL || !session_is_open(session) ||
-        atomic_load_explicit(&session->serial, memory_order_relaxed) != self->serial) {
+    if (session == NULL || !is_still_open(session, self->serial)) {
         return false;
     }
     uint64_t ring = self->mask + 1;
@@ -269,7 +274,7 @@ bool lane_room(lane *self, uint64_t bytes, unsigned kind)
             return false;
         }
         wait_for_room(session, self, tail);
-        if (!session_is_open(session)) {
+        if (!is_still_open(session, self->serial)) {
             return false;
         }
     }
@@ -748,13 +753,12 @@ static int map_header(cg_record *session, const description *about)
         error = rec_write(sys, session->file, text_str(&all).ptr, all.len, SPOOL_PAGE);
     }
     if (error == 0) {
-        void *at = sys->map(sys->context, NULL, SPOOL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-                            session->file, 0);
+        void *at = sys->map(sys->context, session->header, SPOOL_PAGE, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED, session->file, 0);
 
         if (at == MAP_FAILED) {
             error = errno;
         } else {
-            session->header = at;
             session->header->header_bytes = (uint32_t)bytes;
             for (unsigned i = 0; i < SPOOL_PIECES; i++) {
                 session->header->piece_bytes[i] = about->pieces[i].len;
@@ -807,8 +811,16 @@ static cg_record *take_session(void)
         }
     }
     if (session == NULL) {
-        session = rec_take(sizeof *session);
+        /* The place of the header stays: a late call may be about to store into it. */
+        void *page =
+            mmap(NULL, SPOOL_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        session = page == MAP_FAILED ? NULL : rec_take(sizeof *session);
+        if (session == NULL && page != MAP_FAILED) {
+            munmap(page, SPOOL_PAGE);
+        }
         if (session != NULL) {
+            session->header = page;
             pthread_mutex_init(&session->mutex, NULL);
             pthread_mutex_init(&session->file_mutex, NULL);
             pthread_mutex_init(&session->names_mutex, NULL);
@@ -842,6 +854,12 @@ static void hide(void *at, size_t bytes)
 /* Everything the session has but its memory. */
 static void release_session(cg_record *session)
 {
+    pthread_mutex_lock(&session->mutex);
+    pthread_cond_broadcast(&session->room);
+    while (session->flushing > 0) {
+        pthread_cond_wait(&session->room, &session->mutex);
+    }
+    pthread_mutex_unlock(&session->mutex);
     pthread_mutex_lock(&process_mutex);
     for (size_t i = 0; i < session->lane_count; i++) {
         lane *self = session->lanes[i];
@@ -875,9 +893,7 @@ static void release_session(cg_record *session)
     names_free(session->names);
     session->names = NULL;
     pthread_mutex_unlock(&session->names_mutex);
-    if (session->header != NULL) {
-        hide(session->header, SPOOL_PAGE);
-    }
+    hide(session->header, SPOOL_PAGE);
     rec_free(session->path);
     rec_free(session->spool_path);
     session->path = NULL;
@@ -887,10 +903,6 @@ static void release_session(cg_record *session)
 
 static void reset_session(cg_record *session, const rec_sys *sys, const cg_record_options *options)
 {
-    if (session->header != NULL) {
-        munmap(session->header, SPOOL_PAGE);
-        session->header = NULL;
-    }
     session->sys = sys;
     session->ring_bytes = ring_size(options);
     session->may_drop = options != NULL && options->full_ring == CG_RECORD_DROP;
@@ -1213,21 +1225,34 @@ cg_code session_end(cg_record *session, cg_str reason, cg_record_result *ret, cg
 cg_code session_flush(cg_record *session, cg_err *reterr)
 {
     int error = 0;
+    cg_code code = CG_OK;
 
+    pthread_mutex_lock(&session->mutex);
     if (!session_is_open(session)) {
+        pthread_mutex_unlock(&session->mutex);
         return rec_fail(reterr, CG_USAGE, "record-argument", "the session is not open");
     }
-    pthread_mutex_lock(&session->mutex);
+    session->flushing++; /* file and path stay until we are done */
     uint64_t wanted = ++session->flush_wanted;
     pthread_cond_signal(&session->work);
     while (session->flush_done < wanted && session_is_open(session)) {
         pthread_cond_wait(&session->room, &session->mutex);
     }
+    bool is_done = session->flush_done >= wanted;
     error = atomic_load(&session->spool_error);
     pthread_mutex_unlock(&session->mutex);
-    if (error == 0 && session->sys->sync(session->sys->context, session->file) != 0 &&
+    if (is_done && error == 0 && session->sys->sync(session->sys->context, session->file) != 0 &&
         errno != EINVAL) {
         error = errno;
     }
-    return error == 0 ? CG_OK : cannot(reterr, "write the spool of", session->path, error);
+    if (!is_done) {
+        code = rec_fail(reterr, CG_USAGE, "record-argument", "the session ended meanwhile");
+    } else if (error != 0) {
+        code = cannot(reterr, "write the spool of", session->path, error);
+    }
+    pthread_mutex_lock(&session->mutex);
+    session->flushing--;
+    pthread_cond_broadcast(&session->room);
+    pthread_mutex_unlock(&session->mutex);
+    return code;
 }

@@ -2,10 +2,11 @@
  * What one session writes, read back with the reader of the analysis library and line by line.
  */
 #include <dirent.h>
-#include <pthread.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -623,6 +624,111 @@ static void thousands_of_open_spans_fit(void **state)
     assert_int_equal(judge().span_count, DEPTH + 1);
 }
 
+/* In time that grows with their number, not with its cube. */
+static void one_end_ends_thousands_of_spans_inside(void **state)
+{
+    enum { DEPTH = 9000 };
+    cg_record_run run;
+    cg_record_result result = {.size = sizeof result};
+
+    (void)state;
+    cg_record_run_training(&run, "e", 3, "cpu");
+    cg_record *session = begin_run(&run, NULL);
+    cg_record_name name = cg_record_intern(session, "deep");
+    cg_record_span outermost = cg_record_span_begin(session, name, CG_RECORD_FUNCTION);
+    for (int i = 1; i < DEPTH; i++) {
+        cg_record_span_begin(session, name, CG_RECORD_FUNCTION);
+    }
+    cg_record_span_end(session, outermost);
+    assert_int_equal(cg_record_finish(session, &result, NULL), CG_OK);
+    assert_true(result.is_complete);
+    assert_int_equal(judge().span_count, DEPTH + 1);
+}
+
+typedef struct handed {
+    cg_record *session;
+    cg_record_span span;
+} handed;
+
+static void *end_handed(void *argument)
+{
+    handed *one = argument;
+
+    cg_record_span_end(one->session, one->span);
+    return NULL;
+}
+
+/* The thread that began it goes on with what is open around it, and nothing was wrong. */
+static void a_span_may_be_ended_by_another_thread(void **state)
+{
+    cg_record_run run;
+    cg_record_result result = {.size = sizeof result};
+    pthread_t thread;
+
+    (void)state;
+    cg_record_run_training(&run, "e", 3, "cpu");
+    handed one = {.session = begin_run(&run, NULL)};
+    cg_record_name name = cg_record_intern(one.session, "handed");
+    one.span = cg_record_span_begin(one.session, name, CG_RECORD_FUNCTION);
+    cg_record_span inside = cg_record_span_begin(one.session, name, CG_RECORD_FUNCTION);
+    cg_record_span_end(one.session, inside);
+    pthread_create(&thread, NULL, end_handed, &one);
+    pthread_join(thread, NULL);
+    cg_record_span next = cg_record_span_begin(one.session, name, CG_RECORD_FUNCTION);
+    cg_record_span_end(one.session, next);
+    assert_int_equal(cg_record_finish(one.session, &result, NULL), CG_OK);
+    assert_true(result.is_complete);
+    assert_int_equal(result.refused, 0);
+    assert_int_equal(judge().span_count, 4);
+}
+
+static _Atomic(cg_record *) late_session;
+static atomic_bool is_late_over;
+
+/* Never asks whether the session is still there. */
+static void *record_late(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&is_late_over)) {
+        cg_record *session = atomic_load(&late_session);
+        cg_record_span span = cg_record_measure_begin(session, 1);
+        cg_record_time now = cg_record_now(session);
+
+        cg_record_scalar(session, span, 1, 1);
+        cg_record_span_completed(session, span, 1, CG_RECORD_OP, now - 2, now - 1);
+        cg_record_flush(session, NULL);
+        cg_record_span_end(session, span);
+    }
+    return NULL;
+}
+
+static void late_calls_of_other_threads_find_a_closed_session(void **state)
+{
+    enum { SESSIONS = 60, THREADS = 4 };
+    cg_record_run run;
+    cg_record_options options = {.size = sizeof options, .ring_bytes = 1};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    cg_record_run_training(&run, "e", 3, "cpu");
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, record_late, NULL);
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        cg_record *session = begin_run(&run, &options);
+
+        cg_record_intern(session, "late");
+        atomic_store(&late_session, session);
+        nanosleep(&(struct timespec){0, i % 8 * 300000L}, NULL);
+        cg_code code = cg_record_finish(session, NULL, NULL);
+        assert_true(code == CG_OK || code == CG_USAGE);
+    }
+    atomic_store(&is_late_over, true);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 static void *record_one(void *session)
 {
     cg_record_scalar(session, cg_record_root(session), cg_record_intern(session, "x"), 1);
@@ -695,6 +801,9 @@ int main(void)
         cmocka_unit_test(hostile_names_stay_text),
         cmocka_unit_test(identities_are_numbers_or_texts),
         cmocka_unit_test(thousands_of_open_spans_fit),
+        cmocka_unit_test(one_end_ends_thousands_of_spans_inside),
+        cmocka_unit_test(a_span_may_be_ended_by_another_thread),
+        cmocka_unit_test(late_calls_of_other_threads_find_a_closed_session),
         cmocka_unit_test(a_limit_on_file_sizes_is_a_full_disk_and_no_signal),
         cmocka_unit_test(selectors_fire_once_and_never_for_zero),
     };
