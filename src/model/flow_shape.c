@@ -250,6 +250,26 @@ static bool over_all(flow_call *call, bool (*with)(flow_call *call, node_ref oth
     return true;
 }
 
+/* A loss: of two that are alike, or of rows of numbers and one class for each. */
+static bool shape_scalar(flow_call *call)
+{
+    const char *letters = operation_at(call->row)->operands;
+    const flow_facts *x = first(call);
+    const flow_facts *classes;
+    bool is_good = true;
+
+    if (letters[1] == 't') {
+        is_good = over_all(call, equal_with);
+    } else if (letters[1] == 'x' && call->tensors[1] != 0) {
+        classes = facts_of(call, call->tensors[1]);
+        if ((x->has_rank && x->rank != 2) || (classes->has_rank && classes->rank != 1) ||
+            (x->has_rank && classes->has_rank && can_differ(call, x->axes[0], classes->axes[0])))
+            require_shape(call, call->tensors[0], call->tensors[1]);
+    }
+    ranked(call, 0);
+    return is_good;
+}
+
 /* --- over axes --- */
 
 /* The axes an argument names: one, or a list of them. */
@@ -1415,7 +1435,7 @@ bool flow_shape_apply(flow_call *call)
             facts_of(call, call->tensors[1])->rank <= 1)
             link_rank(call, 0, false);
         return over_all(call, broadcast_with);
-    case SHAPE_SCALAR:
+    case SHAPE_SCALAR: return shape_scalar(call);
     case SHAPE_DOT: ranked(call, 0); return true;
     case SHAPE_REDUCE: return shape_reduce(call, false);
     case SHAPE_KEEP: return shape_reduce(call, true);

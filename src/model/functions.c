@@ -412,7 +412,8 @@ static void mark_entry(lister *self, function_fact *fact)
     fact->record->is_entrypoint =
         is_entry_method(self, item) || fact->is_loss ||
         (fact->has_tensor && (item.visibility == VISIBLE_PUBLIC || is_of_root));
-    fact->is_entrypoint = fact->record->is_entrypoint || (fact->has_tensor && self->is_program);
+    fact->is_entrypoint = fact->record->is_entrypoint ||
+                          (self->is_program && (fact->has_tensor || is_main(self, fact)));
     fact->record->is_loss = fact->is_loss;
 }
 

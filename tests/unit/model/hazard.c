@@ -93,6 +93,21 @@ static const sample SAMPLES[] = {
     {"x.matmul(y)?.sqrt()", ""},
     /* shapes */
     {"self.out.forward(&self.z(x)?)", SHAPES "!"},
+    {"candle_nn::loss::mse(&Tensor::zeros((4, 1), DType::F32, x.device())?, "
+     "&Tensor::zeros(4, DType::F32, x.device())?)",
+     SHAPES "!"},
+    {"candle_nn::loss::mse(&Tensor::zeros((4, 1), DType::F32, x.device())?, "
+     "&Tensor::zeros((4, 1), DType::F32, x.device())?)",
+     ""},
+    {"candle_nn::loss::cross_entropy(&Tensor::zeros((4, 3), DType::F32, x.device())?, "
+     "&Tensor::zeros((4, 1), DType::U32, x.device())?)",
+     SHAPES "!"},
+    {"candle_nn::loss::cross_entropy(&Tensor::zeros((4, 3), DType::F32, x.device())?, "
+     "&Tensor::zeros(5, DType::U32, x.device())?)",
+     SHAPES "!"},
+    {"candle_nn::loss::nll(&Tensor::zeros((4, 3), DType::F32, x.device())?, "
+     "&Tensor::zeros(4, DType::U32, x.device())?)",
+     ""},
     {"self.up.forward(&self.up.forward(x)?)", SHAPES "!"},
     {"Tensor::zeros((2, 3), DType::F32, x.device())?.reshape((4, 2))", SHAPES "!"},
     {"let (a, b) = self.table.unsqueeze(0)?.dims2()?; x.reshape((a, b))", SHAPES "!"},
