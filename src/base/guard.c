@@ -10,6 +10,9 @@
 #undef realloc
 #undef free
 
+/* More than any block can have. */
+#define MOST (PTRDIFF_MAX - sizeof(guard_block))
+
 typedef struct running {
     guard *guard;
     jmp_buf out;
@@ -50,7 +53,7 @@ static void *taken(guard_block *block)
 
 void *guard_malloc(size_t size)
 {
-    if (size > SIZE_MAX - sizeof(guard_block))
+    if (size > MOST)
         leave();
     return taken(malloc(sizeof(guard_block) + size));
 }
@@ -75,7 +78,7 @@ void *guard_realloc(void *block, size_t size)
     if (block == NULL)
         return guard_malloc(size);
     old = (guard_block *)block - 1;
-    if (size > SIZE_MAX - sizeof *moved)
+    if (size > MOST)
         leave();
     is_alone = old->next == old;
     /* Where it fails the old block is still in the ring. */

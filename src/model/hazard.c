@@ -488,6 +488,9 @@ static cg_code meet_dtype(meeting *self, const flow_requirement *row)
         /* It is the caller's when it has a name; else it is only not known here. */
         if (!row->is_named || is_quantized(self, row->operand) || is_quantized(self, row->other))
             return CG_OK;
+        /* Who calls a private function of a program is followed as well, and knows. */
+        if (!self->run->function->record->is_entrypoint)
+            return CG_OK;
         what.is_swapped = row->open_operand == row->operand;
         what.code = RULE_CODE_DTYPE_RISK;
         what.severity = MODEL_FINDING_SEVERITY_WARNING;

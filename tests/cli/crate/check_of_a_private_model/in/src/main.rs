@@ -23,6 +23,10 @@ impl Rings {
     }
 }
 
+fn shifted(xs: &Tensor) -> Result<Tensor> {
+    xs + Tensor::ones((64, 2), DType::F32, xs.device())?
+}
+
 fn main() -> Result<()> {
     let device = Device::Cpu;
     let map = VarMap::new();
@@ -32,7 +36,7 @@ fn main() -> Result<()> {
     let xs = Tensor::randn(0f32, 1f32, (64, 2), &device)?;
     let ys = Tensor::zeros(64, DType::U32, &device)?;
     for _ in 0..100 {
-        let logits = model.forward(&xs)?;
+        let logits = model.forward(&shifted(&xs)?)?;
         let loss = loss::cross_entropy(&logits, &ys)?;
         optimizer.backward_step(&loss)?;
     }
