@@ -78,7 +78,8 @@ struct cg_record {
     uint64_t flush_wanted, flush_done;
     unsigned flushing; /* threads inside cg_record_flush */
     pthread_t writer;
-    bool has_writer;
+    atomic_bool has_writer;       /* asked by late threads while the next session begins, */
+    _Atomic uint64_t began_ticks; /* as is this: begin.ticks of the header */
     lane **lanes;
     size_t lane_count, lane_capacity;
     cg_err latched;

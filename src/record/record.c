@@ -780,7 +780,8 @@ void cg_record_span_completed(cg_record *session, cg_record_span parent, cg_reco
     if (parent.reference == 0) {
         parent = (cg_record_span){ROOT_REFERENCE, self->serial, 0};
     }
-    if (start < session->header->begin.ticks || end <= start || end > now) {
+    if (start < atomic_load_explicit(&session->began_ticks, memory_order_relaxed) || end <= start ||
+        end > now) {
         session_refuse(session, SPOOL_COMPLETED,
                        "a completed span that began before the session, is empty or not over");
         return;

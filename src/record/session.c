@@ -794,6 +794,7 @@ static void start_header(cg_record *session, uint64_t rate, const description *a
         text_add(&all, text_str(&about->pieces[i]));
     }
     header->begin = clock_now(session->clock);
+    atomic_store(&session->began_ticks, header->begin.ticks);
     header->magic = SPOOL_MAGIC;
     atomic_signal_fence(memory_order_release);
     header->description_sum = spool_header_sum(header, text_str(&all).ptr);
@@ -919,7 +920,10 @@ static void reset_session(cg_record *session, const rec_sys *sys, const cg_recor
     session->latched = (cg_err){0};
     atomic_store(&session->spool_error, 0);
     atomic_store(&session->is_writer_asleep, 0);
-    session->clock = clock_choose();
+    /* The same in all sessions: who comes late may be reading it. */
+    if (session->clock != clock_choose()) {
+        session->clock = clock_choose();
+    }
 }
 
 static int open_files(cg_record *session, const char *path, const description *about)
