@@ -69,6 +69,8 @@ int run_check(const cli_io *io, const cg_env *env, const cli_args *args)
         if (code == CG_OK)
             code = tell_findings(&self);
     } else {
+        if (message_format(args) != CG_MESSAGE_HUMAN)
+            work_keep_lines(&self.work);
         code = write_findings(&self, (cg_sink){&self.work, work_write});
         if (code == CG_OK && args_has(args, OPTION_TRACE) &&
             message_format(args) == CG_MESSAGE_HUMAN)

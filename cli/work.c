@@ -62,7 +62,7 @@ static bool is_stopped(work *self)
  * Where documents go. The file of --output is opened with the first byte, so a
  * document that is refused leaves nothing, not even a folder.
  */
-cg_code work_write(void *context, const char *bytes, size_t count)
+static cg_code write_folded(void *context, const char *bytes, size_t count)
 {
     work *self = context;
     cg_sink sink = self->io->out;
@@ -83,6 +83,18 @@ cg_code work_write(void *context, const char *bytes, size_t count)
     if (code == CG_CLOSED)
         (void)is_stopped(self);
     return code;
+}
+
+cg_code work_write(void *context, const char *bytes, size_t count)
+{
+    work *self = context;
+
+    return fold_write(&self->fold, bytes, count);
+}
+
+void work_keep_lines(work *self)
+{
+    self->fold.width = 0;
 }
 
 void work_print_error(const cli_io *io, const cg_err *err)
@@ -137,6 +149,10 @@ int work_tell(work *self, cg_code code)
 /* Commit or drop the file of --output; the code of the whole work. */
 cg_code work_finish(work *self, cg_code code)
 {
+    cg_code last = code == CG_OK ? fold_close(&self->fold) : CG_OK;
+
+    if (code == CG_OK)
+        code = last;
     if (self->output == NULL)
         return code;
     if (self->progress.is_stopped || (code != CG_OK && code != CG_OUTPUT)) {
@@ -175,6 +191,13 @@ static uint32_t wanted_width(const cli_io *io, const cli_args *args)
     return args_columns(io);
 }
 
+/* HTML, whose lines are not for a terminal. */
+static bool is_page(const cli_args *args)
+{
+    return args->command == COMMAND_VIEW ||
+           (args_has(args, OPTION_FORMAT) && strcmp(args->value[OPTION_FORMAT], "html") == 0);
+}
+
 void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args)
 {
     memset(self, 0, sizeof *self);
@@ -196,6 +219,9 @@ void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args 
             io->is_out_terminal && !args_has(args, OPTION_OUTPUT) ? CG_FORMAT_TEXT : CG_FORMAT_JSON;
     self->format.has_color = wants_color(io, args);
     self->format.width = wanted_width(io, args);
+    fold_open(&self->fold, (cg_sink){self, write_folded}, is_page(args) ? 0 : self->format.width);
+    if (self->format.kind != CG_FORMAT_TEXT)
+        work_keep_lines(self);
     self->format.rows = args_has(args, OPTION_ROWS)  ? args->number[OPTION_ROWS]
                         : args_has(args, OPTION_ALL) ? UINT64_MAX
                                                      : 0;

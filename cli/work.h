@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "candlegraph/scan.h"
+#include "fold.h"
 #include "progress.h"
 
 /* What one command works with. */
@@ -25,11 +26,14 @@ typedef struct work {
     cg_output *output;   /* open once the first byte is there */
     cg_err output_err;   /* why it could not be opened */
     const cg_scan *scan; /* the crate that is read, not to be written into; NULL: none */
+    fold fold;           /* text on its way to where documents go */
 } work;
 
 void work_start(work *self, const cli_io *io, const cg_env *env, const cli_args *args);
 /* Where documents go; `context` is the work. */
 cg_code work_write(void *context, const char *bytes, size_t count);
+/* What follows is for programs: its lines stay as they are. */
+void work_keep_lines(work *self);
 /* Commit or drop the file of --output; the code of the whole work. */
 cg_code work_finish(work *self, cg_code code);
 /* Tell `code`, the result of the work; the exit status. */

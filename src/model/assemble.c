@@ -529,10 +529,17 @@ cg_code assemble_context(const program *code_of, model_draft *draft, cg_err *ret
 {
     for (size_t i = 0; i < code_of->cargo->diagnostics.count; i++) {
         const cargo_diagnostic *from = &code_of->cargo->diagnostics.at[i];
+        model_finding *finding =
+            assemble_finding(code_of, NULL, draft, from->code, MODEL_CONFIDENCE_PROVEN,
+                             from->message, (model_place){0});
 
-        if (!assemble_finding(code_of, NULL, draft, from->code, MODEL_CONFIDENCE_PROVEN,
-                              from->message, (model_place){0}))
+        if (!finding)
             return err_nomem(reterr);
+        if (from->is_note) {
+            finding->severity = MODEL_FINDING_SEVERITY_INFORMATION;
+            finding->help =
+                CG_LIT("`cargo generate-lockfile`, or any build, settles which versions are meant");
+        }
     }
     for (size_t i = 0; i < code_of->faults.count; i++) {
         const program_fault *from = &code_of->faults.at[i];
