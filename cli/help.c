@@ -32,6 +32,41 @@ const char *help_exit_status(size_t index, const char **ret_text)
     return exit_rows[index][0];
 }
 
+static const struct {
+    int command;
+    const char *line;
+    const char *about;
+} example_rows[] = {
+#define EXAMPLE(name, line, about) {COMMAND_##name, line, about},
+#include "commands.def"
+};
+
+const char *help_example(int command, size_t index, const char **ret_text)
+{
+    for (size_t i = 0; i < sizeof example_rows / sizeof *example_rows; i++) {
+        if (example_rows[i].command == command && index-- == 0) {
+            *ret_text = example_rows[i].about;
+            return example_rows[i].line;
+        }
+    }
+    return NULL;
+}
+
+const char *help_about(const option_row *row, uint32_t in)
+{
+    if (row != &option_rows[OPTION_FORMAT])
+        return row->about;
+    if (in == IN(CHECK))
+        return "print the model, not the findings: text, tree, html (the page) or json";
+    if (in == IN(REPORT))
+        return "text or json, of a crate also tree and html (the page); without it text on a "
+               "terminal, else json";
+    if (in == IN(QUERY))
+        return "text or json, of a crate also tree, a line an item; without it text on a "
+               "terminal, else json";
+    return row->about;
+}
+
 size_t help_width(const cli_io *io)
 {
     size_t width = args_columns(io);
@@ -105,7 +140,7 @@ static enum group group_of(const option_row *row)
                : GROUP_OWN;
 }
 
-static void option(printer *out, const option_row *row, size_t width)
+static void option(printer *out, const option_row *row, uint32_t in, size_t width)
 {
     char head[60];
 
@@ -116,7 +151,7 @@ static void option(printer *out, const option_row *row, size_t width)
                    : row->type == VALUE_MAYBE ? "[="
                                               : " ",
                    row->value != NULL ? row->value : "", row->type == VALUE_MAYBE ? "]" : "");
-    print_row(out, head, ABOUT_COLUMN, row->about, width);
+    print_row(out, head, ABOUT_COLUMN, help_about(row, in), width);
 }
 
 /* Those of one group that a command of `in` has, with its head; nothing when there are none. */
@@ -132,7 +167,7 @@ static void options(printer *out, uint32_t in, enum group group, size_t width)
         if (!has_head)
             print_format(out, "\n%s\n", group_heads[group]);
         has_head = true;
-        option(out, row, width);
+        option(out, row, in, width);
     }
 }
 
@@ -208,6 +243,18 @@ static void kinds(printer *out, size_t width)
     print_wrapped(out, print_list_of(cg_scan_query_words()).at, 2, width);
 }
 
+static void examples(printer *out, const char *program, int command, size_t width)
+{
+    const char *about;
+    const char *line;
+
+    for (size_t i = 0; (line = help_example(command, i, &about)) != NULL; i++) {
+        print_text(out, i == 0 ? "\nExamples\n" : "");
+        print_format(out, "  %s %s\n", program, line);
+        print_wrapped(out, about, 6, width);
+    }
+}
+
 static void ceilings(printer *out, size_t width)
 {
     static const struct {
@@ -251,6 +298,7 @@ cg_code help_write_command(const cli_io *io, const cli_args *from, int command)
         print_text(&out, "\n");
         print_wrapped(&out, row->more, 0, width);
     }
+    examples(&out, from->program, command, width);
     if (command == COMMAND_QUERY)
         kinds(&out, width);
     for (enum group group = GROUP_OWN; group < GROUP_COUNT; group++)

@@ -18,6 +18,10 @@ cg_code help_write_all(const cli_io *io, const cli_args *from);
 cg_code help_write_command(const cli_io *io, const cli_args *from, int command);
 /* candle-graph(1), or candle-graph-COMMAND(1). */
 cg_code help_write_man(cg_sink out, int command);
+/* What an option is for, in the words for commands of `in`. */
+const char *help_about(const option_row *row, uint32_t in);
+/* Line and meaning of example `index` of a command; NULL at the end. */
+const char *help_example(int command, size_t index, const char **ret_text);
 /* Exit status and meaning of row `index`; NULL at the end. */
 const char *help_exit_status(size_t index, const char **ret_text);
 

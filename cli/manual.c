@@ -48,13 +48,14 @@ static void item(printer *out, const char *head, const char *text)
     print_text(out, "\n");
 }
 
-static void options(printer *out, uint32_t in)
+/* Of a command its own options first, then those that most have. */
+static void some_options(printer *out, uint32_t in, bool is_shared)
 {
-    section(out, "OPTIONS");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_rows[i];
 
-        if (row->status != STATUS_READY || (row->in & in) == 0)
+        if (row->status != STATUS_READY || (row->in & in) == 0 ||
+            ((row->in & IN_DOCUMENTS) == IN_DOCUMENTS) != is_shared)
             continue;
         print_text(out, ".TP\n\\fB");
         if (row->letter != '\0')
@@ -67,9 +68,16 @@ static void options(printer *out, uint32_t in)
         else if (row->value != NULL)
             print_format(out, " \\fI%s\\fR", row->value);
         print_text(out, "\n");
-        roff(out, row->about);
+        roff(out, help_about(row, in));
         print_text(out, "\n");
     }
+}
+
+static void options(printer *out, uint32_t in)
+{
+    section(out, "OPTIONS");
+    some_options(out, in, false);
+    some_options(out, in, true);
 }
 
 static void exit_status(printer *out)
@@ -106,6 +114,69 @@ static void ceilings(printer *out)
 #undef X
 }
 
+static void environment(printer *out, bool has_cache)
+{
+    section(out, "ENVIRONMENT");
+    item(out, "NO_COLOR", "not empty: no colours");
+    item(out, "TERM", "dumb: no colours and no progress");
+    item(out, "COLUMNS", "cells of a line when standard output is a terminal");
+    if (!has_cache)
+        return;
+    item(out, "CANDLE_GRAPH_CACHE", "1, true or yes: as --cache");
+    item(out, "CANDLE_GRAPH_CACHE_DIR",
+         "where results of scans are kept; else candle-graph in XDG_CACHE_HOME, else in "
+         "~/.cache");
+}
+
+static void files(printer *out, bool has_crate, bool has_run)
+{
+    section(out, "FILES");
+    if (has_crate)
+        item(out, "candle-graph.toml",
+             "beside a Cargo.toml: levels of findings, as in [package.metadata.candle-graph]; "
+             "candle-graph-findings(5)");
+    if (has_run) {
+        item(out, "trace.jsonl", "what is read of a directory, and what a bundle holds");
+        item(out, "RUN.spool", "what a recorder writes until RUN is complete; for recover");
+    }
+}
+
+static void example(printer *out, const char *line, const char *about)
+{
+    print_text(out, ".TP\n\\fBcandle\\-graph ");
+    roff(out, line);
+    print_text(out, "\\fR\n");
+    roff(out, about);
+    print_text(out, "\n");
+}
+
+static void examples(printer *out, int command)
+{
+    const char *about;
+    const char *line;
+
+    for (size_t i = 0; (line = help_example(command, i, &about)) != NULL; i++) {
+        if (i == 0)
+            section(out, "EXAMPLES");
+        example(out, line, about);
+    }
+}
+
+/* Pages of section 5, as blank-separated words. */
+static void formats(printer *out, const char *words)
+{
+    while (*words != '\0') {
+        char word[40];
+        size_t size = strcspn(words, " ");
+
+        (void)snprintf(word, sizeof word, "%.*s", (int)size, words);
+        print_text(out, ",\n.BR candle\\-graph\\-");
+        roff(out, word);
+        print_text(out, " (5)");
+        words += size + strspn(words + size, " ");
+    }
+}
+
 static void man_all(printer *out)
 {
     title(out, NULL);
@@ -127,28 +198,41 @@ static void man_all(printer *out)
         if (command_rows[i].status == STATUS_READY)
             item(out, command_rows[i].word, command_rows[i].about);
     }
-    options(out, IN_DOCUMENTS & ~IN(QUERY) & ~IN(SUMMARY));
+    section(out, "OPTIONS");
+    roff(out, "These are of any command; the others are on the pages of the commands.");
+    print_text(out, "\n");
+    some_options(out, IN_DOCUMENTS, true);
     exit_status(out);
-    section(out, "ENVIRONMENT");
-    item(out, "NO_COLOR", "not empty: no colours");
-    item(out, "TERM", "dumb: no colours and no progress");
-    item(out, "COLUMNS", "cells of a line when standard output is a terminal");
-    item(out, "CANDLE_GRAPH_CACHE", "1, true or yes: as --cache");
-    item(out, "CANDLE_GRAPH_CACHE_DIR",
-         "where results of scans are kept; else candle-graph in XDG_CACHE_HOME, else in "
-         "~/.cache");
+    environment(out, true);
+    files(out, true, true);
+    section(out, "EXAMPLES");
+    example(out, "check", "what is wrong with the crate of the current folder");
+    example(out, "tree", "what is in its models");
+    example(out, "overview run.jsonl", "what a recorded run says, and how far it may be trusted");
+    example(out, "query join --trace run.jsonl", "both beside each other");
+    example(out, "help query", "a command in detail");
     section(out, "SEE ALSO");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (command_rows[i].status == STATUS_READY && command_rows[i].plane != PLANE_LOCAL) {
             print_text(out, ".BR candle\\-graph\\-");
             roff(out, command_rows[i].word);
-            print_text(out, " (1)\n");
+            print_text(out, " (1),\n");
         }
     }
+    print_text(out, ".BR candle\\-graph\\-formats (5),\n.BR candlegraph (3),\n"
+                    ".BR candlegraph\\-record (3)\n");
 }
 
 static void man_command(printer *out, const command_row *row, uint32_t bit)
 {
+    static const struct {
+        uint32_t in;
+        const char *words;
+    } format_rows[] = {
+#define FORMATS(name, words) {IN(name), words},
+#include "commands.def"
+    };
+
     title(out, row->word);
     print_text(out, "candle\\-graph\\-");
     roff(out, row->word);
@@ -179,8 +263,17 @@ static void man_command(printer *out, const command_row *row, uint32_t bit)
     if ((bit & IN_DOCUMENTS & ~IN(PROTOCOL)) != 0)
         ceilings(out);
     exit_status(out);
+    environment(out, (bit & IN_CRATES) != 0);
+    if ((bit & IN_CRATES) != 0 || row->plane == PLANE_EXECUTION)
+        files(out, (bit & IN_CRATES) != 0, row->plane != PLANE_STATIC);
+    examples(out, (int)(row - command_rows));
     section(out, "SEE ALSO");
-    print_text(out, ".BR candle\\-graph (1)\n");
+    print_text(out, ".BR candle\\-graph (1)");
+    for (size_t i = 0; i < sizeof format_rows / sizeof *format_rows; i++) {
+        if (format_rows[i].in == bit)
+            formats(out, format_rows[i].words);
+    }
+    print_text(out, "\n");
 }
 
 cg_code help_write_man(cg_sink sink, int command)

@@ -24,7 +24,8 @@ def main():
             if not INSIDE.match(name) and not os.path.exists("%s/man3/%s.3" % (place, name)):
                 failures.append("no page of %s" % name)
         for path in glob.glob(os.path.join(REPO, "docs/schemas/*.md")):
-            page = "%s/man5/candle-graph-%s.5" % (place, os.path.basename(path)[:-3])
+            base = os.path.basename(path)[:-3].replace("README", "formats")
+            page = "%s/man5/candle-graph-%s.5" % (place, base)
             if not os.path.exists(page):
                 failures.append("no page of %s" % path)
         pages = sorted(glob.glob(place + "/man[35]/*"))
@@ -36,6 +37,15 @@ def main():
                 failures.append("%s leads nowhere" % page)
             if not target and re.search(r"^\S.* \\- .*\S", text, re.M) is None:
                 failures.append("%s does not say what it is about" % page)
+        for path in glob.glob(os.path.join(REPO, "docs/man/*.1")):
+            with open(path, encoding="utf-8") as file:
+                text = file.read().replace("\\-", "-")
+            for name, section in re.findall(r"^\.BR (\S+) \((\d)\)", text, re.M):
+                page = (os.path.join(REPO, "docs/man") if section == "1"
+                        else os.path.join(place, "man" + section))
+                if not os.path.exists("%s/%s.%s" % (page, name, section)):
+                    failures.append("%s: see also %s(%s), which is not there"
+                                    % (path, name, section))
         if shutil.which("groff"):
             done = subprocess.run(["groff", "-ww", "-k", "-t", "-man", "-Tutf8", "-I", place] + pages,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
