@@ -481,8 +481,8 @@ static cg_code take_moved(const stored *from, const rescan_change *changes, pack
 }
 
 /* CG_NOT_FOUND: the crate must be scanned again. */
-static cg_code follow_changes(cache_place *self, const stored *from, pack_reader *in,
-                              model_document *ret, cg_err *reterr)
+static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, model_document *ret,
+                              cg_err *reterr)
 {
     sources texts = {
         .env = self->env, .mem = self->mem, .path = self->sources_file, .places = from->places};

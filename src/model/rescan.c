@@ -406,27 +406,6 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
 
 /* --- nothing but bodies changed --- */
 
-/* Kinds of nodes that declare something wherever they stand. */
-static bool declares(uint8_t kind)
-{
-    switch (kind) {
-    case AST_FUNCTION_ITEM:
-    case AST_STRUCT_ITEM:
-    case AST_ENUM_ITEM:
-    case AST_UNION_ITEM:
-    case AST_TRAIT_ITEM:
-    case AST_IMPL_ITEM:
-    case AST_MOD_ITEM:
-    case AST_CONST_ITEM:
-    case AST_STATIC_ITEM:
-    case AST_TYPE_ITEM:
-    case AST_MACRO_DEFINITION:
-    case AST_USE_DECLARATION:
-    case AST_EXTERN_CRATE_DECLARATION: return true;
-    default: return false;
-    }
-}
-
 /* A function's body that declares nothing: what stands in it concerns only who evaluates it. */
 static bool is_plain_body(const ast *tree, ast_ref node)
 {
@@ -436,7 +415,7 @@ static bool is_plain_body(const ast *tree, ast_ref node)
         ast_kind_of(tree, at->parent) != AST_FUNCTION_ITEM || (at->flags & AST_BROKEN))
         return false;
     for (ast_ref i = walk_next(tree, node, node); i; i = walk_next(tree, node, i)) {
-        if (declares(ast_kind_of(tree, i)))
+        if (edit_declares(ast_kind_of(tree, i)))
             return false;
     }
     return true;
@@ -531,10 +510,25 @@ static cg_code read_tree(trees *self, size_t which, const program_text_given *fr
                    : rust_parse(self->parser, source, &self->names, &self->at[which], self->reterr);
 }
 
+/* The scan of today reads the tree, rather than parse the text again. */
+static cg_code keep_tree(const trees *self, const ast *tree, program_text_given *ret)
+{
+    buf bytes;
+    bool is_good = true;
+
+    if (!kept_is_possible(tree))
+        return CG_OK;
+    buf_init(&bytes, self->work->heap, SIZE_MAX / 2);
+    is_good = kept_write(tree, self->work->heap, &bytes) &&
+              arena_text(self->mem, buf_text(&bytes), &ret->tree);
+    buf_free(&bytes);
+    return is_good ? CG_OK : err_nomem(self->reterr);
+}
+
 static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool *ret_is_bodies)
 {
     const rescan_work *work = self->work;
-    const program_text_given *now = &work->changed[index];
+    program_text_given *now = &work->changed[index];
     program_text_given then = {0};
     const ast *both[2] = {&self->at[0], &self->at[1]};
 
@@ -548,7 +542,11 @@ static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool
     CG_TRY(read_tree(self, 1, now));
     CG_TRY(edit_find(both[0], both[1], self->mem, &ret->edit, &ret->is_exact, self->reterr));
     *ret_is_bodies = ret->is_exact;
-    return ret->is_exact ? CG_OK : is_same_skeleton(work->heap, both, ret_is_bodies, self->reterr);
+    if (!ret->is_exact)
+        CG_TRY(is_same_skeleton(work->heap, both, ret_is_bodies, self->reterr));
+    if (*ret_is_bodies && (!ret->is_exact || ret->edit.changed_count > 0))
+        return keep_tree(self, both[1], now);
+    return CG_OK;
 }
 
 cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_bodies,

@@ -57,7 +57,7 @@ typedef struct rescan_work {
     scan_options options; /* of the whole scan */
     cargo_graph *graph;
     const rescan_base *base;
-    const program_text_given *changed; /* files of the base, with their texts of today */
+    program_text_given *changed; /* files of the base, with their texts, and then trees, of today */
     size_t changed_count;
     /* The text that a file of the base had then, and its tree; CG_NOT_FOUND: not there any more. */
     cg_code (*load)(void *context, size_t file, program_text_given *ret, cg_err *reterr);

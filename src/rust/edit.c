@@ -60,8 +60,7 @@ static uint32_t edit_function(const ast *tree, ast_ref item)
 
 /* --- bodies --- */
 
-/* Kinds of nodes that declare something wherever they stand. */
-static bool declares(uint8_t kind)
+bool edit_declares(uint8_t kind)
 {
     switch (kind) {
     case AST_FUNCTION_ITEM:
@@ -105,7 +104,7 @@ static bool declares_nothing(const ast *tree, ast_ref body)
     ast_ref end = behind(tree, body);
 
     for (ast_ref i = body + 1; i < end; i++) {
-        if (declares(ast_kind_of(tree, i)))
+        if (edit_declares(ast_kind_of(tree, i)))
             return false;
     }
     return true;

@@ -39,6 +39,8 @@ typedef struct edit {
     size_t changed_count;
 } edit;
 
+/* Kinds of nodes that declare something wherever they stand. */
+bool edit_declares(uint8_t kind);
 /* Trees as they were parsed. The result lies in `mem`. */
 cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_bodies,
                   cg_err *reterr) CG_MUST;
