@@ -18,12 +18,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "candlegraph/record.h"
 
 #define THREADS_MOST 64
+#define RING_BYTES   (64u << 10)
+#define DISK_BYTES   (1u << 20)
+#define TURN_BYTES   64u /* the least that one turn of a worker leaves in its ring */
 
 typedef struct progress {
     _Atomic uint64_t opened; /* cg_record_open returned */
@@ -85,11 +89,39 @@ static progress *share(const char *folder)
     return mmap(NULL, sizeof(progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
 
+static uint64_t finished_in_all(const progress *shared, unsigned threads)
+{
+    uint64_t total = 0;
+
+    for (unsigned i = 0; i < threads; i++) {
+        total += atomic_load(&shared->finished[i]);
+    }
+    return total;
+}
+
+/*
+ * Until the spool can grow no more, and until more was recorded after that than the rings and one
+ * last chunk can hold: then something was dropped, however slow this machine is.
+ */
+static void wait_for_drops(const char *spool, const progress *shared, unsigned threads)
+{
+    const uint64_t held = (threads + 1) * (uint64_t)(RING_BYTES / TURN_BYTES);
+    struct stat about = {0};
+
+    while (stat(spool, &about) != 0 || about.st_size < (off_t)DISK_BYTES) {
+        pause_us(1000);
+    }
+    const uint64_t before = finished_in_all(shared, threads);
+    while (finished_in_all(shared, threads) <= before + held) {
+        pause_us(1000);
+    }
+}
+
 static int run(const char *folder, unsigned threads, const char *how)
 {
     char path[4096];
     cg_record_run about;
-    cg_record_options options = {.size = sizeof options, .ring_bytes = 64u << 10};
+    cg_record_options options = {.size = sizeof options, .ring_bytes = RING_BYTES};
     cg_record *session = NULL;
     cg_err err = {0};
     progress *shared = share(folder);
@@ -98,7 +130,7 @@ static int run(const char *folder, unsigned threads, const char *how)
     bool is_full = strcmp(how, "full") == 0 || strcmp(how, "drop") == 0;
 
     if (is_full) {
-        struct rlimit most = {1u << 20, 1u << 20};
+        struct rlimit most = {DISK_BYTES, DISK_BYTES};
 
         setrlimit(RLIMIT_FSIZE, &most);
         options.full_ring = strcmp(how, "drop") == 0 ? CG_RECORD_DROP : CG_RECORD_WAIT;
@@ -126,7 +158,8 @@ static int run(const char *folder, unsigned threads, const char *how)
         pause();
     }
     if (is_full) {
-        pause_us(150000); /* the disk is full by then */
+        snprintf(path, sizeof path, "%s/run.jsonl.spool", folder);
+        wait_for_drops(path, shared, threads);
         stop = 1;
     }
     for (unsigned i = 0; i < threads; i++) {
