@@ -1,3 +1,4 @@
+#include "record/ring.h"
 #include "record/session.h"
 
 #define BATCH  200u

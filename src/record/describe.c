@@ -1,5 +1,6 @@
 #include "record/describe.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,14 @@ cg_code rec_fail(cg_err *reterr, cg_code code, const char *problem, const char *
         reterr->text[to] = '\0';
     }
     return code;
+}
+
+cg_code rec_cannot(cg_err *reterr, const char *what, const char *path, int error)
+{
+    return error == ENOMEM
+               ? rec_fail(reterr, CG_NOMEM, "out-of-memory", "no memory to %s `%s`", what, path)
+               : rec_fail(reterr, CG_OUTPUT, "record-output", "cannot %s `%s`: %s", what, path,
+                          strerror(error));
 }
 
 #define BREAKS(...) rec_fail(reterr, CG_USAGE, "record-description", __VA_ARGS__)

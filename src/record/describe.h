@@ -36,5 +36,7 @@ void describe_digest(const cg_record_gradients *manifest, char ret[72]);
 /* Fill an error; the first cause stays. Returns `code`. */
 cg_code rec_fail(cg_err *reterr, cg_code code, const char *problem, const char *format, ...)
     CG_PRINTF(4, 5);
+/* The same for what the kernel refused: "cannot `what` `path`", and its reason for `error`. */
+cg_code rec_cannot(cg_err *reterr, const char *what, const char *path, int error);
 
 #endif

@@ -101,6 +101,12 @@ struct cg_record {
 #define LANE_NEAR __attribute__((tls_model("initial-exec")))
 extern _Thread_local lane *lane_here LANE_NEAR;
 
+/* Whether calls on this session still record. */
+static inline bool session_is_open(const cg_record *session)
+{
+    return atomic_load_explicit(&session->state, memory_order_acquire) == SESSION_OPEN;
+}
+
 /* The lane of this thread in `session`, made if need be; NULL when the session is over. */
 lane *lane_find(cg_record *session);
 /* Room for `bytes` behind head, by waiting if need be. False: dropped (and counted), or over. */
@@ -113,10 +119,6 @@ void lane_pop(lane *self, uint64_t reference);
 void session_refuse(cg_record *session, unsigned kind, const char *format, ...) CG_PRINTF(3, 4);
 /* Count a record that found no room, or whose span found none. */
 void session_drop(cg_record *session, unsigned kind);
-
-/* Make what a session needs to be written to; for session.c and cost.c. */
-bool lane_make_anonymous(lane *self, cg_record *session, uint64_t ring_bytes);
-void lane_unmap(lane *self);
 
 static inline lane *lane_of(cg_record *session)
 {

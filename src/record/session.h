@@ -1,5 +1,5 @@
 /*
- * session - from open to finish: the spool, its writer thread, lanes of threads that come and go.
+ * session - from open to finish: the spool is made, flushed, and becomes the trace.
  *
  * Locks, in this order: process, session (`mutex`), file. Recording takes none of them but when
  * its ring is full or a thread records for the first time.
@@ -14,12 +14,6 @@ cg_code session_open(const char *path, const cg_record_run *run, const cg_record
 /* Write the trace. `reason` absent: a complete capture, if no span is open. */
 cg_code session_end(cg_record *session, cg_str reason, cg_record_result *ret, cg_err *reterr);
 cg_code session_flush(cg_record *session, cg_err *reterr);
-
-/* Whether calls on this session still record. */
-static inline bool session_is_open(const cg_record *session)
-{
-    return atomic_load_explicit(&session->state, memory_order_acquire) == SESSION_OPEN;
-}
 
 /* What one record costs here; measured once in a process. */
 typedef struct record_cost {

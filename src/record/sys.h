@@ -9,10 +9,11 @@
 #ifndef CG_RECORD_SYS_H
 #define CG_RECORD_SYS_H
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <pthread.h>
 
 typedef struct rec_sys {
     void *context;
@@ -44,6 +45,19 @@ int64_t rec_read(const rec_sys *sys, int file, void *to, size_t count, uint64_t 
 int rec_make_parents(const rec_sys *sys, const char *path);
 /* fsync the directory that holds `path`. 0 or the error. */
 int rec_sync_parent(const rec_sys *sys, const char *path);
+/* `path` with `end` behind it, from rec_take. */
+char *rec_join(const char *path, const char *end);
+
+/* SIGXFSZ would kill the program where a full disk only fails: it waits until we are done. */
+typedef struct rec_quiet {
+    sigset_t before;
+    bool was_pending;
+} rec_quiet;
+void rec_be_quiet(rec_quiet *self);
+void rec_be_normal(const rec_quiet *self);
+
+/* Memory nobody else sees takes the place of a mapping: late stores of other threads end here. */
+void rec_hide(void *at, size_t bytes);
 
 /*
  * Memory comes from the C library: the recorder lives in a foreign process and must not bring an

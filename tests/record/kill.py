@@ -34,10 +34,22 @@ def must(condition, *what):
         raise Failure(" ".join(map(str, what)))
 
 
+def has_opened(folder):
+    path = os.path.join(folder, "progress")
+    return os.path.exists(path) and os.path.getsize(path) >= 65 * 8 and progress(folder)[0] != 0
+
+
 def progress(folder):
     with open(os.path.join(folder, "progress"), "rb") as file:
         numbers = struct.unpack("<65Q", file.read(65 * 8))
     return numbers[0], numbers[1:]
+
+
+def wait_for(process, is_there):
+    """Three times of four until recording has begun, so that a slow program is killed in it too."""
+    if random.random() < 0.75:
+        while process.poll() is None and not is_there():
+            time.sleep(0.0005)
 
 
 def check_trace(path, threads, finished, cli, is_lossy):
@@ -87,6 +99,7 @@ def one(victim, how, threads, cli):
         process = subprocess.Popen([victim, "run", folder, str(threads), mode],
                                    stderr=subprocess.PIPE)
         if mode == "forever":
+            wait_for(process, lambda: has_opened(folder))
             time.sleep(random.random() ** 2 * 0.03)
             process.send_signal(getattr(signal, how))
         errors = process.communicate()[1].decode()
@@ -136,6 +149,7 @@ def example(program, cli):
         out, spool = os.path.join(folder, "run.jsonl"), os.path.join(folder, "run.jsonl.spool")
         process = subprocess.Popen([program, "--out", out, "--slow", "4"],
                                    stdout=subprocess.DEVNULL)
+        wait_for(process, lambda: os.path.exists(spool))
         time.sleep(random.random() * 0.04)
         process.kill()
         process.wait()
@@ -184,6 +198,9 @@ def main():
                 failed = 1
             counts[answer] = counts.get(answer, 0) + 1
         print(how, counts)
+        if counts.get("recovered", 0) == 0:
+            print(how, "no run died while it recorded")
+            failed = 1
     counts = {}
     for i in range((500 if options.all else 30) if options.example and options.cli else 0):
         try:
