@@ -446,6 +446,12 @@ static bool ends_with(const char *text, const char *end)
     return len >= size && memcmp(text + len - size, end, size) == 0;
 }
 
+bool args_is_missing(cg_code code, const cg_err *err)
+{
+    return code == CG_NOT_FOUND && err->problem != NULL &&
+           strcmp(err->problem, "input-missing") == 0;
+}
+
 /* The first word is no command: perhaps it is what a command wants, or the old form. */
 static enum args_next no_such_command(const cli_io *io, const cg_env *env, cli_args *self,
                                       const char *word)
@@ -456,7 +462,7 @@ static enum args_next no_such_command(const cli_io *io, const cg_env *env, cli_a
 
     memset(&err, 0, sizeof err);
     code = cg_input_kind_of(env, word, &kind, &err);
-    if (code != CG_NOT_FOUND) {
+    if (!args_is_missing(code, &err)) {
         print_safe safe = print_safe_word(word);
 
         if (code != CG_OK || kind == CG_INPUT_CRATE || ends_with(word, ".rs")) {

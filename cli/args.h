@@ -120,6 +120,8 @@ const char *args_variable(const cli_io *io, const char *name);
 uint32_t args_columns(const cli_io *io);
 
 int args_find_command(const char *word);
+/* Does the failure of looking at a path say that nothing is there? */
+bool args_is_missing(cg_code code, const cg_err *err);
 /* One line of error, the usage of the command, where to read more. Returns the exit status 2. */
 int args_usage(const cli_io *io, const cli_args *from, const char *format, ...) CG_PRINTF(3, 4);
 /* One line: not in this version. Returns the exit status 2. */

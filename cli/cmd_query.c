@@ -29,7 +29,7 @@ static enum input input_of(const cg_env *env, const char *path)
 
     memset(&err, 0, sizeof err);
     code = cg_input_kind_of(env, path, &kind, &err);
-    if (code == CG_NOT_FOUND)
+    if (args_is_missing(code, &err))
         return INPUT_NOTHING;
     return code != CG_OK ? INPUT_UNKNOWN : kind == CG_INPUT_CRATE ? INPUT_CRATE : INPUT_RUN;
 }

@@ -126,18 +126,27 @@ static int audit(crate_work *self, const char *directory)
 int run_audit(const cli_io *io, const cg_env *env, const cli_args *args)
 {
     cg_input_kind kind = 0;
+    cg_err err = {0};
     crate_work self;
+    cg_code code;
     int status;
 
     /* Other commands take the crate first; its folder is not where the files should go. */
     if (args->second == NULL && !args_has(args, OPTION_PATH) &&
-        !args_has(args, OPTION_MANIFEST_PATH) &&
-        cg_input_kind_of(env, args->argument, &kind, NULL) == CG_OK && kind == CG_INPUT_CRATE)
-        return args_usage(io, args,
-                          "`%s` holds a crate; the first word is the folder to write into: "
-                          "`%s audit DIR --path %s`",
-                          print_safe_word(args->argument).at, args->program,
-                          print_safe_word(args->argument).at);
+        !args_has(args, OPTION_MANIFEST_PATH)) {
+        code = cg_input_kind_of(env, args->argument, &kind, &err);
+        if (code == CG_OK && kind == CG_INPUT_CRATE)
+            return args_usage(io, args,
+                              "`%s` holds a crate; the first word is the folder to write into: "
+                              "`%s audit DIR --path %s`",
+                              print_safe_word(args->argument).at, args->program,
+                              print_safe_word(args->argument).at);
+        /* What cannot be looked at may be a crate. */
+        if (code != CG_OK && code != CG_INPUT && !args_is_missing(code, &err)) {
+            work_print_error(io, &err);
+            return cg_code_exit_status(code);
+        }
+    }
     status = crate_start(&self, io, env, args, args->second);
     return status != 0 ? status : audit(&self, args->argument);
 }

@@ -40,9 +40,17 @@ static cg_code open_output(work *self)
 
     /* A directory is read through the trace in it. */
     if (self->args->argument != NULL && strlen(inputs[0]) + sizeof "/trace.jsonl" <= sizeof trace) {
+        cg_err err = {0};
+        cg_code code;
+
         (void)snprintf(trace, sizeof trace, "%s/trace.jsonl", inputs[0]);
-        if (cg_input_kind_of(&self->env, trace, &kind, NULL) == CG_OK)
+        code = cg_input_kind_of(&self->env, trace, &kind, &err);
+        if (code == CG_OK || code == CG_INPUT) {
             inputs[count++] = trace;
+        } else if (!args_is_missing(code, &err)) {
+            self->output_err = err;
+            return code;
+        }
     }
     return cg_output_open(&self->env, self->args->value[OPTION_OUTPUT], inputs, count,
                           &self->output, &self->output_err);

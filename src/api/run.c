@@ -87,23 +87,27 @@ typedef struct source_place {
     unsigned level;
 } source_place;
 
-/* The entries of a directory; none when it is no directory or too large. */
+/* The entries of a directory; none when it is not there or too large. */
 static cg_code list_of(const cg_env *env, arena *mem, cg_str path, os_entries *ret, cg_err *reterr)
 {
+    cg_err cause = {0};
     os_dir dir;
-    cg_code code;
+    cg_code code = os_dir_open(env, path, &dir, &cause);
 
     *ret = (os_entries){0};
-    code = os_dir_open(env, path, &dir, NULL);
     if (code == CG_OK) {
-        code = os_dir_list(&dir, mem->heap, mem, SOURCE_ENTRIES, ret, NULL);
+        code = os_dir_list(&dir, mem->heap, mem, SOURCE_ENTRIES, ret, &cause);
         os_dir_close(&dir);
     }
-    if (code == CG_NOMEM)
-        return err_nomem(reterr);
-    if (code != CG_OK)
-        *ret = (os_entries){0};
-    return CG_OK;
+    if (code == CG_OK)
+        return CG_OK;
+    *ret = (os_entries){0};
+    if (code == CG_LIMIT || cause.problem == problem_id(PROBLEM_INPUT_MISSING))
+        return CG_OK;
+    err_in_file(&cause, path);
+    if (reterr != NULL && reterr->code == CG_OK)
+        *reterr = cause;
+    return code;
 }
 
 /* A Rust file in the directory, or somewhere below its `src`; absent: none was seen. */
@@ -263,31 +267,33 @@ static const struct {
     {CG_INPUT_CAMPAIGN, SCHEMA_CAMPAIGN},
 };
 
-/* Which document is in the file? What cannot be read, or names none of ours, is a trace. */
-static cg_input_kind document_kind_of(const cg_env *env, cg_str path)
+/* Which document is in the file? What names none of ours is a trace. */
+static cg_code document_kind_of(const cg_env *env, cg_str path, cg_input_kind *ret, cg_err *reterr)
 {
     char bytes[SCHEMA_REACH];
     size_t count = 0;
     os_file file;
     cg_str schema;
-    cg_code code = os_open_read(env, path, &file, NULL);
+    cg_code code;
 
-    if (code != CG_OK)
-        return CG_INPUT_RAW_TRACE;
-    code = os_read(&file, bytes, sizeof bytes, &count, NULL);
+    CG_TRY(os_open_read(env, path, &file, reterr));
+    code = os_read(&file, bytes, sizeof bytes, &count, reterr);
     os_close(&file);
-    if (code != CG_OK)
-        return CG_INPUT_RAW_TRACE;
+    if (code != CG_OK) {
+        err_in_file(reterr, path);
+        return code;
+    }
     schema = schema_of(bytes, count);
+    *ret = CG_INPUT_RAW_TRACE;
     if (str_equal(schema, CG_LIT(MODEL_SCHEMA)))
-        return CG_INPUT_MODEL;
+        *ret = CG_INPUT_MODEL;
     if (str_equal(schema, CG_LIT(JOIN_SCHEMA)))
-        return CG_INPUT_DOCUMENT;
+        *ret = CG_INPUT_DOCUMENT;
     for (size_t i = 0; i < sizeof document_kinds / sizeof document_kinds[0]; i++) {
         if (str_equal(schema, schema_id_text(document_kinds[i].schema)))
-            return document_kinds[i].kind;
+            *ret = document_kinds[i].kind;
     }
-    return CG_INPUT_RAW_TRACE;
+    return CG_OK;
 }
 
 static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
@@ -344,7 +350,7 @@ cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_kind *ret
     arena_init(&room, &memory);
     code = look_at(env, &room, str_from(path), &at, reterr);
     if (code == CG_OK && at.is_file)
-        at.kind = document_kind_of(env, at.trace_path);
+        code = document_kind_of(env, at.trace_path, &at.kind, reterr);
     arena_free(&room);
     if (code == CG_OK)
         *ret = at.kind;

@@ -169,6 +169,8 @@ cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan 
     self->env = env;
     arena_init(&self->mem, &self->heap);
     code = open_scan(self, &wanted, reterr);
+    if (code == CG_OK && self->heap.is_short)
+        code = CG_NOMEM;
     if (code != CG_OK) {
         cg_scan_free(self);
         return code == CG_NOMEM ? err_nomem(reterr) : code;
@@ -259,7 +261,7 @@ static void begin(writing *self, const cg_env *env, cg_sink sink)
 
 static cg_code end(writing *self, cg_code code, cg_err *reterr)
 {
-    if (code == CG_OK && self->text.failed)
+    if (code == CG_OK && (self->text.failed || self->heap.is_short))
         code = err_nomem(reterr);
     if (code == CG_OK && self->text.len > 0)
         code = self->sink.write(self->sink.context, self->text.at, self->text.len);

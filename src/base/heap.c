@@ -46,10 +46,13 @@ void *heap_resize(heap *self, void *block, size_t old_size, size_t new_size)
     }
     if (new_size > old_size && (self->used_bytes > self->ceiling_bytes ||
                                 new_size - old_size > self->ceiling_bytes - self->used_bytes))
+        moved = NULL;
+    else
+        moved = self->allocator.resize(self->allocator.context, block, old_size, new_size);
+    if (moved == NULL) {
+        self->is_short = true;
         return NULL;
-    moved = self->allocator.resize(self->allocator.context, block, old_size, new_size);
-    if (moved == NULL)
-        return NULL;
+    }
     self->used_bytes = self->used_bytes - old_size + new_size;
     if (self->used_bytes > self->peak_bytes)
         self->peak_bytes = self->used_bytes;

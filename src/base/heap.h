@@ -15,6 +15,7 @@ typedef struct heap {
     uint64_t used_bytes;
     uint64_t peak_bytes;
     uint64_t ceiling_bytes;
+    bool is_short; /* a request was refused since heap_init: documents made since lack something */
 } heap;
 
 /* env may be NULL: malloc and the default ceiling. */

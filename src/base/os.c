@@ -182,6 +182,7 @@ static cg_code os_fail_input(cg_str path, const char *what, int number, cg_err *
                            "%s: %s", what, os_say(&reason, number));
 
     err_in_file(reterr, path);
+    errno = number;
     return code;
 }
 

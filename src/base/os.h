@@ -56,7 +56,10 @@ typedef struct os_file {
 
 enum os_kind { OS_MISSING, OS_FILE, OS_DIRECTORY, OS_LINK, OS_PIPE, OS_OTHER };
 
-/* Kind of `path`; follow: look through links. Errors other than "missing" are reported. */
+/*
+ * Kind of `path`; follow: look through links. Errors other than "missing" are reported, and errno
+ * is the kernel's.
+ */
 cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *ret, cg_err *reterr);
 
 /*

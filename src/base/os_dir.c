@@ -18,9 +18,13 @@ static cg_code fail(cg_str name, const char *what, int number, cg_err *reterr)
     const char *reason = strerror_r(number, room, sizeof room);
     enum problem problem = is_missing ? PROBLEM_INPUT_MISSING : PROBLEM_INPUT_UNREADABLE;
 
-    if (name.len == 0)
-        return cg_fail(reterr, problem, "the directory cannot be %s: %s", what, reason);
-    return cg_fail(reterr, problem, "`%.*s` cannot be %s: %s", ERR_STR(name), what, reason);
+    cg_code code =
+        name.len == 0
+            ? cg_fail(reterr, problem, "the directory cannot be %s: %s", what, reason)
+            : cg_fail(reterr, problem, "`%.*s` cannot be %s: %s", ERR_STR(name), what, reason);
+
+    errno = number;
+    return code;
 }
 
 /* A name for the kernel; false with errno when it cannot be one. */

@@ -32,7 +32,7 @@ typedef struct os_entries {
     size_t count;
 } os_entries;
 
-/* Open a directory; links on the way are followed. CG_NOT_FOUND. */
+/* Open a directory; links on the way are followed. CG_NOT_FOUND, and errno is the kernel's. */
 cg_code os_dir_open(const cg_env *env, cg_str path, os_dir *ret, cg_err *reterr) CG_MUST;
 void os_dir_close(os_dir *self);
 

@@ -216,7 +216,9 @@ cg_code os_real_path(cg_str path, arena *mem, cg_str *ret, cg_err *reterr)
     char name[PATH_MAX];
     char real[PATH_MAX];
     char room[128];
+    bool is_missing;
     cg_code code;
+    int number;
 
     errno = ENOENT;
     if (path.len >= sizeof name)
@@ -227,9 +229,14 @@ cg_code os_real_path(cg_str path, arena *mem, cg_str *ret, cg_err *reterr)
         if (realpath(name, real) != NULL)
             return arena_text(mem, str_from(real), ret) ? CG_OK : err_nomem(reterr);
     }
-    code = cg_fail(reterr, PROBLEM_INPUT_MISSING, "cannot be found: %s",
-                   strerror_r(errno, room, sizeof room));
+    number = errno;
+    if (number == ENOMEM)
+        return err_nomem(reterr);
+    is_missing = number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENAMETOOLONG;
+    code = cg_fail(reterr, is_missing ? PROBLEM_INPUT_MISSING : PROBLEM_INPUT_UNREADABLE,
+                   "cannot be found: %s", strerror_r(number, room, sizeof room));
     err_in_file(reterr, path);
+    errno = number;
     return code;
 }
 

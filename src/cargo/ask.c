@@ -16,6 +16,19 @@ typedef struct surroundings {
     const char *environment[5];
 } surroundings;
 
+/*
+ * Does `path` lead, links followed, out of the crate? What cannot be looked at is passed over, as
+ * every shell does it.
+ */
+static cg_code is_outside(arena *mem, cg_str path, cg_str workspace_root, bool *ret, cg_err *reterr)
+{
+    cg_str real = {0};
+    cg_code code = os_real_path(path, mem, &real, NULL);
+
+    *ret = code == CG_OK && !files_is_below(real, workspace_root);
+    return code == CG_NOMEM ? err_nomem(reterr) : CG_OK;
+}
+
 /* PATH without what the crate could have put there. */
 static cg_code clean_path(arena *mem, cg_str workspace_root, cg_str *ret, cg_err *reterr)
 {
@@ -30,11 +43,12 @@ static cg_code clean_path(arena *mem, cg_str workspace_root, cg_str *ret, cg_err
         const char *colon = memchr(rest.ptr, ':', rest.len);
         cg_str part = {rest.ptr, colon == NULL ? rest.len : (size_t)(colon - rest.ptr)};
         size_t skip = colon == NULL ? part.len : part.len + 1;
-        cg_str real = {0};
+        bool is_taken = part.len > 0 && part.ptr[0] == '/';
 
         rest = (cg_str){rest.ptr + skip, rest.len - skip};
-        if (part.len == 0 || part.ptr[0] != '/' || os_real_path(part, mem, &real, NULL) != CG_OK ||
-            files_is_below(real, workspace_root))
+        if (is_taken)
+            CG_TRY(is_outside(mem, part, workspace_root, &is_taken, reterr));
+        if (!is_taken)
             continue;
         if (len > 5)
             at[len++] = ':';
@@ -56,13 +70,15 @@ static cg_code find_program(arena *mem, cg_str path, cg_str name, cg_str workspa
         const char *colon = memchr(rest.ptr, ':', rest.len);
         cg_str part = {rest.ptr, colon == NULL ? rest.len : (size_t)(colon - rest.ptr)};
         size_t skip = colon == NULL ? part.len : part.len + 1;
+        bool is_taken;
         cg_str found;
-        cg_str real;
 
         rest = (cg_str){rest.ptr + skip, rest.len - skip};
         CG_TRY(files_join(mem, part, name, &found, reterr));
-        if (!os_is_program(found.ptr) || os_real_path(found, mem, &real, NULL) != CG_OK ||
-            files_is_below(real, workspace_root))
+        is_taken = os_is_program(found.ptr);
+        if (is_taken)
+            CG_TRY(is_outside(mem, found, workspace_root, &is_taken, reterr));
+        if (!is_taken)
             continue;
         *ret = found;
         return CG_OK;

@@ -1,6 +1,9 @@
 #include "cargo/files.h"
 
+#include <errno.h>
+
 #include "base/os.h"
+#include "base/os_run.h"
 
 #define ENTRY_CEILING ((size_t)200000)
 
@@ -72,42 +75,136 @@ cg_code files_read_toml(cargo_files *self, cg_str path, toml_document **ret, cg_
     return code;
 }
 
-bool files_is(const cargo_files *self, cg_str path, enum os_kind kind)
+/* A link in a circle, a name that no file can have: nothing is there, now and later. */
+static bool leads_nowhere(int number)
+{
+    return number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENAMETOOLONG;
+}
+
+static bool is_forbidden(int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
+static cg_code pass_on(cg_code code, const cg_err *cause, cg_err *reterr)
+{
+    if (reterr != NULL && reterr->code == CG_OK)
+        *reterr = *cause;
+    return code;
+}
+
+/* What we may not look at is said, and not there; any other failure is passed on. */
+static cg_code forgive(const cargo_files *self, cg_str path, cg_code code, int number,
+                       const cg_err *cause, cg_err *reterr)
+{
+    if (code == CG_OK)
+        return CG_OK;
+    if (self->say == NULL || code != CG_NOT_FOUND || !is_forbidden(number))
+        return pass_on(code, cause, reterr);
+    return files_say(self, path, str_from(cause->text), reterr);
+}
+
+static cg_code is_of_kind(const cargo_files *self, cg_str path, enum os_kind kind, bool *ret,
+                          cg_err *reterr)
 {
     enum os_kind found = OS_MISSING;
+    cg_code code = os_kind_of(self->env, path, true, &found, reterr);
 
-    return os_kind_of(self->env, path, true, &found, NULL) == CG_OK && found == kind;
+    *ret = code == CG_OK && found == kind;
+    return code;
+}
+
+cg_code files_is(const cargo_files *self, cg_str path, enum os_kind kind, bool *ret, cg_err *reterr)
+{
+    cg_err cause = {0};
+    cg_code code = is_of_kind(self, path, kind, ret, &cause);
+
+    return code == CG_OK || leads_nowhere(errno) ? CG_OK : pass_on(code, &cause, reterr);
+}
+
+cg_code files_has(const cargo_files *self, cg_str path, enum os_kind kind, bool *ret,
+                  cg_err *reterr)
+{
+    cg_err cause = {0};
+    cg_code code = is_of_kind(self, path, kind, ret, &cause);
+    int number = errno;
+
+    if (code != CG_OK && leads_nowhere(number))
+        return CG_OK;
+    return forgive(self, path, code, number, &cause, reterr);
+}
+
+cg_code files_real(const cargo_files *self, cg_str path, cg_str *ret, bool *ret_is_there,
+                   cg_err *reterr)
+{
+    cg_err cause = {0};
+    cg_code code = os_real_path(path, self->mem, ret, &cause);
+    int number = errno;
+
+    *ret_is_there = code == CG_OK;
+    if (code == CG_NOT_FOUND && leads_nowhere(number))
+        return CG_OK;
+    return forgive(self, path, code, number, &cause, reterr);
+}
+
+cg_code files_say(const cargo_files *self, cg_str path, cg_str message, cg_err *reterr)
+{
+    return self->say == NULL ? CG_OK : self->say(self->context, path, message, reterr);
+}
+
+/* A failure has its number in `ret_number`; that nothing is there is none. */
+static cg_code list(cargo_files *self, cg_str path, os_entries *ret, int *ret_number,
+                    cg_err *reterr)
+{
+    os_dir directory;
+    os_entries found = {0};
+    cg_err cause = {0};
+    cg_code code = os_dir_open(self->env, path, &directory, &cause);
+
+    *ret = found;
+    *ret_number = errno;
+    if (code != CG_OK && leads_nowhere(*ret_number))
+        return CG_OK;
+    if (code == CG_OK) {
+        code = os_dir_list(&directory, self->heap, self->mem, ENTRY_CEILING, &found, &cause);
+        *ret_number =
+            code == CG_OK || cause.problem != problem_id(PROBLEM_INPUT_UNREADABLE) ? 0 : errno;
+        os_dir_close(&directory);
+    }
+    if (code == CG_OK) {
+        *ret = found;
+        return CG_OK;
+    }
+    err_in_file(&cause, path);
+    return pass_on(code, &cause, reterr);
 }
 
 cg_code files_list(cargo_files *self, cg_str path, os_entries *ret, cg_err *reterr)
 {
-    os_dir directory;
-    cg_code code;
+    int number;
 
-    *ret = (os_entries){0};
-    if (os_dir_open(self->env, path, &directory, NULL) != CG_OK)
-        return CG_OK;
-    code = os_dir_list(&directory, self->heap, self->mem, ENTRY_CEILING, ret, NULL);
-    os_dir_close(&directory);
-    if (code == CG_OK)
-        return CG_OK;
-    *ret = (os_entries){0};
-    return code == CG_NOMEM ? err_nomem(reterr) : CG_OK;
+    return list(self, path, ret, &number, reterr);
 }
 
 cg_code files_list_directories(cargo_files *self, cg_str path, cargo_names *to, cg_err *reterr)
 {
     os_entries entries;
+    cg_err cause = {0};
+    int number;
+    cg_code code = list(self, path, &entries, &number, &cause);
 
-    CG_TRY(files_list(self, path, &entries, reterr));
+    CG_TRY(forgive(self, path, code, number, &cause, reterr));
     for (size_t i = 0; i < entries.count; i++) {
+        bool is_directory = entries.at[i].kind == OS_DIRECTORY;
         cg_str inner;
         cg_str *at;
 
         if (entries.at[i].name.ptr[0] == '.')
             continue;
         CG_TRY(files_join(self->mem, path, entries.at[i].name, &inner, reterr));
-        if (entries.at[i].kind != OS_DIRECTORY && !files_is(self, inner, OS_DIRECTORY))
+        if (!is_directory)
+            CG_TRY(files_has(self, inner, OS_DIRECTORY, &is_directory, reterr));
+        if (!is_directory)
             continue;
         at = vec_add(self->heap, to);
         if (at == NULL)

@@ -28,6 +28,9 @@ typedef struct cargo_files {
     heap *heap;
     arena *mem;
     cargo_inputs *inputs;
+    /* Tells the user about a path, which may then be done without. NULL: such things fail. */
+    cg_code (*say)(void *context, cg_str path, cg_str message, cg_err *reterr);
+    void *context;
 } cargo_files;
 
 #define FILES_BYTES ((size_t)16 << 20) /* of one file; larger is a mistake or an attack */
@@ -39,13 +42,29 @@ cg_code files_read(cargo_files *self, cg_str path, buf *ret, bool *ret_is_there,
 cg_code files_read_toml(cargo_files *self, cg_str path, toml_document **ret,
                         cg_err *reterr) CG_MUST;
 
-/* Is it there and of that kind (links followed)? What cannot be examined is not there. */
-bool files_is(const cargo_files *self, cg_str path, enum os_kind kind);
+/*
+ * Is it there and of that kind (links followed)? A link in a circle, and a name that is too long
+ * for any file, are not there. CG_NOT_FOUND: nobody can tell.
+ */
+cg_code files_is(const cargo_files *self, cg_str path, enum os_kind kind, bool *ret,
+                 cg_err *reterr) CG_MUST;
+/* The same of what others put there: that we may not look at it is said, then it is not there. */
+cg_code files_has(const cargo_files *self, cg_str path, enum os_kind kind, bool *ret,
+                  cg_err *reterr) CG_MUST;
 
-/* The entries of a directory, sorted; none when it is not there or cannot be read. */
+/* The path without links, as os_real_path; *ret_is_there as files_has tells it. */
+cg_code files_real(const cargo_files *self, cg_str path, cg_str *ret, bool *ret_is_there,
+                   cg_err *reterr) CG_MUST;
+/* Tell the user about a path. */
+cg_code files_say(const cargo_files *self, cg_str path, cg_str message, cg_err *reterr) CG_MUST;
+
+/* The entries of a directory, sorted; none when it is not there. Fails as files_is. */
 cg_code files_list(cargo_files *self, cg_str path, os_entries *ret, cg_err *reterr) CG_MUST;
 
-/* The directories in a directory, links followed, hidden ones left out, as paths; appended. */
+/*
+ * The directories in a directory, links followed, hidden ones left out, as paths; appended. Those
+ * we may not look at are said and left out, as files_has does it.
+ */
 cg_code files_list_directories(cargo_files *self, cg_str path, cargo_names *to,
                                cg_err *reterr) CG_MUST;
 

@@ -317,12 +317,15 @@ static cg_code resolve_git(cargo_graph *graph, cg_str url, cg_str commit, cg_str
 {
     cargo_state *state = graph->state;
     cg_str directory = {0};
+    bool is_there = false;
     cg_str repository;
 
     CG_TRY(sources_checkout(&state->sources, url, commit, &repository, reterr));
     if (repository.len > 0)
         CG_TRY(find_in_repository(graph, repository, name, &directory, reterr));
-    if (directory.len > 0 && os_real_path(directory, &state->mem, &directory, NULL) == CG_OK)
+    if (directory.len > 0)
+        CG_TRY(files_real(&state->files, directory, &directory, &is_there, reterr));
+    if (is_there)
         return packages_add_directory(graph, directory, name, false, ret, reterr);
     return add_unknown(graph, name, number, ret, reterr);
 }

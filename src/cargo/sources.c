@@ -25,12 +25,14 @@ static cg_code find_home(cargo_sources *self, cg_str home, cg_err *reterr)
 cg_code sources_init(cargo_sources *self, cargo_files *files, cg_str home, cg_str workspace_root,
                      cargo_strs given, cg_err *reterr)
 {
+    bool is_there;
     cg_str path;
 
     *self = (cargo_sources){.files = files, .given = given};
     CG_TRY(find_home(self, home, reterr));
     CG_TRY(files_join(files->mem, workspace_root, CG_LIT("vendor"), &path, reterr));
-    if (files_is(files, path, OS_DIRECTORY))
+    CG_TRY(files_has(files, path, OS_DIRECTORY, &is_there, reterr));
+    if (is_there)
         self->vendor = path;
     if (self->home.len == 0)
         return CG_OK;
@@ -71,14 +73,25 @@ static bool is_plain(cg_str name)
 static cg_code vendored_number(cargo_sources *self, cg_str directory, cg_str *ret, cg_err *reterr)
 {
     toml_document *doc = NULL;
+    cg_err cause = {0};
     cg_str path;
+    cg_code code;
+    bool is_there;
     bool is_copied;
 
     *ret = (cg_str){0};
     CG_TRY(files_join(self->files->mem, directory, CG_LIT("Cargo.toml"), &path, reterr));
-    if (!files_is(self->files, path, OS_FILE) ||
-        files_read_toml(self->files, path, &doc, NULL) != CG_OK)
+    CG_TRY(files_has(self->files, path, OS_FILE, &is_there, reterr));
+    if (!is_there)
         return CG_OK;
+    code = files_read_toml(self->files, path, &doc, &cause);
+    if (code == CG_NOMEM || code == CG_INTERRUPTED) {
+        if (reterr != NULL && reterr->code == CG_OK)
+            *reterr = cause;
+        return code;
+    }
+    if (code != CG_OK)
+        return files_say(self->files, path, str_from(cause.text), reterr);
     is_copied = arena_text(self->files->mem,
                            toml_text(doc, toml_get(doc, toml_get(doc, TOML_ROOT, CG_LIT("package")),
                                                    CG_LIT("version"))),
@@ -91,6 +104,7 @@ static cg_code vendored_number(cargo_sources *self, cg_str directory, cg_str *re
 static cg_code find_vendored(cargo_sources *self, cg_str name, cg_str number, cg_str requirement,
                              cg_str *ret_number, cg_str *ret, cg_err *reterr)
 {
+    bool is_there;
     cg_str path;
     cg_str found;
 
@@ -98,7 +112,8 @@ static cg_code find_vendored(cargo_sources *self, cg_str name, cg_str number, cg
     if (self->vendor.len == 0)
         return CG_OK;
     CG_TRY(files_join(self->files->mem, self->vendor, name, &path, reterr));
-    if (!files_is(self->files, path, OS_DIRECTORY))
+    CG_TRY(files_has(self->files, path, OS_DIRECTORY, &is_there, reterr));
+    if (!is_there)
         return CG_OK;
     CG_TRY(vendored_number(self, path, &found, reterr));
     if (found.ptr == NULL ||
@@ -112,12 +127,14 @@ static cg_code find_vendored(cargo_sources *self, cg_str name, cg_str number, cg
 static cg_code find_archive(cargo_sources *self, cg_str directory, cg_str name, cg_str number,
                             cg_str *ret, cg_err *reterr)
 {
+    bool is_there;
     cg_str path;
 
     if (!arena_format(self->files->mem, &path, "%.*s/%.*s-%.*s", (int)directory.len, directory.ptr,
                       (int)name.len, name.ptr, (int)number.len, number.ptr))
         return err_nomem(reterr);
-    if (files_is(self->files, path, OS_DIRECTORY))
+    CG_TRY(files_has(self->files, path, OS_DIRECTORY, &is_there, reterr));
+    if (is_there)
         *ret = path;
     return CG_OK;
 }
@@ -303,6 +320,7 @@ static cg_code add_member(expansion *self, cg_str directory)
 {
     cg_str relative = directory;
     cg_str manifest;
+    bool is_there;
     cg_str *at;
 
     if (files_is_below(directory, self->root))
@@ -310,7 +328,8 @@ static cg_code add_member(expansion *self, cg_str directory)
     if (is_excluded(self->workspace, relative) || self->to->count >= MEMBER_CEILING)
         return CG_OK;
     CG_TRY(files_join(self->files->mem, directory, CG_LIT("Cargo.toml"), &manifest, self->reterr));
-    if (!files_is(self->files, manifest, OS_FILE))
+    CG_TRY(files_has(self->files, manifest, OS_FILE, &is_there, self->reterr));
+    if (!is_there)
         return CG_OK;
     at = vec_add(self->files->heap, self->to);
     if (at == NULL)
@@ -375,13 +394,15 @@ static cg_code expand_all(expansion *self)
     for (size_t i = 0; i < self->workspace->members.count; i++) {
         cg_str pattern = self->workspace->members.at[i];
         cg_str directory;
+        bool is_there;
 
         if (has_wildcard(pattern)) {
             CG_TRY(expand(self, pattern));
             continue;
         }
         CG_TRY(files_join(self->files->mem, self->root, pattern, &directory, self->reterr));
-        if (os_real_path(directory, self->files->mem, &directory, NULL) == CG_OK)
+        CG_TRY(files_real(self->files, directory, &directory, &is_there, self->reterr));
+        if (is_there)
             CG_TRY(add_member(self, directory));
     }
     return CG_OK;

@@ -66,16 +66,24 @@ static const char *folder_of(enum cargo_target_kind kind)
     return "";
 }
 
+static cg_code is_file(const finding *self, cg_str path, bool *ret)
+{
+    return files_is(self->files, path, OS_FILE, ret, self->reterr);
+}
+
 /* The file of a target that its manifest names without a path. */
 static cg_code guess_path(finding *self, enum cargo_target_kind kind, cg_str name, cg_str *ret)
 {
     cg_str other;
+    bool is_there;
 
     CG_TRY(path_of(self, ret, folder_of(kind), name, ".rs"));
-    if (files_is(self->files, *ret, OS_FILE))
+    CG_TRY(is_file(self, *ret, &is_there));
+    if (is_there)
         return CG_OK;
     CG_TRY(path_of(self, &other, folder_of(kind), name, "/main.rs"));
-    if (files_is(self->files, other, OS_FILE)) {
+    CG_TRY(is_file(self, other, &is_there));
+    if (is_there) {
         *ret = other;
         return CG_OK;
     }
@@ -87,11 +95,13 @@ static cg_code guess_path(finding *self, enum cargo_target_kind kind, cg_str nam
 static cg_code add_library(finding *self, const manifest_target *declared)
 {
     cg_str name = self->manifest->name;
+    bool is_there = declared != NULL;
     cg_str path;
 
     CG_TRY(path_of(self, &path, "src/", CG_LIT("lib"), ".rs"));
-    if (declared == NULL &&
-        (!self->manifest->has_auto[CARGO_LIB] || !files_is(self->files, path, OS_FILE)))
+    if (!is_there && self->manifest->has_auto[CARGO_LIB])
+        CG_TRY(is_file(self, path, &is_there));
+    if (!is_there)
         return CG_OK;
     if (declared != NULL && declared->name.len > 0)
         name = declared->name;
@@ -132,14 +142,16 @@ static cg_code add_found(finding *self, enum cargo_target_kind kind)
     CG_TRY(files_list(self->files, path, &entries, self->reterr));
     for (size_t i = 0; i < entries.count; i++) {
         cg_str name = entries.at[i].name;
-        bool is_file = str_ends_with(name, CG_LIT(".rs"));
+        bool is_source = str_ends_with(name, CG_LIT(".rs"));
+        bool is_there;
 
         if (name.ptr[0] == '.' || str_utf8_error(name) != SIZE_MAX)
             continue;
-        CG_TRY(path_of(self, &path, folder, name, is_file ? "" : "/main.rs"));
-        if (!files_is(self->files, path, OS_FILE))
+        CG_TRY(path_of(self, &path, folder, name, is_source ? "" : "/main.rs"));
+        CG_TRY(is_file(self, path, &is_there));
+        if (!is_there)
             continue;
-        if (is_file)
+        if (is_source)
             name.len -= 3;
         if (!has_name(self, kind, name))
             CG_TRY(add(self, kind, name, path));
@@ -149,10 +161,12 @@ static cg_code add_found(finding *self, enum cargo_target_kind kind)
 
 static cg_code add_main(finding *self)
 {
+    bool is_there;
     cg_str path;
 
     CG_TRY(path_of(self, &path, "src/", CG_LIT("main"), ".rs"));
-    if (!files_is(self->files, path, OS_FILE) || has_name(self, CARGO_BIN, self->manifest->name))
+    CG_TRY(is_file(self, path, &is_there));
+    if (!is_there || has_name(self, CARGO_BIN, self->manifest->name))
         return CG_OK;
     /* Named otherwise by the manifest: then it is that binary. */
     for (size_t i = 0; i < self->found.count; i++) {
@@ -201,8 +215,7 @@ static cg_code has_build_script(finding *self, bool *ret)
     if (*ret || self->manifest->is_build_off)
         return CG_OK;
     CG_TRY(path_of(self, &path, "", CG_LIT("build"), ".rs"));
-    *ret = files_is(self->files, path, OS_FILE);
-    return CG_OK;
+    return is_file(self, path, ret);
 }
 
 cg_code targets_find(cargo_files *files, cg_str root, const cargo_manifest *manifest, bool is_whole,

@@ -485,8 +485,11 @@ static cg_code find_workspace(cargo_graph *graph, cg_str directory, const cargo_
         return CG_OK;
     }
     if (manifest->links_workspace.len > 0) {
+        bool is_there;
+
         CG_TRY(files_join(&state->mem, directory, manifest->links_workspace, &start, reterr));
-        if (os_real_path(start, &state->mem, &start, NULL) != CG_OK)
+        CG_TRY(files_real(&state->files, start, &start, &is_there, reterr));
+        if (!is_there)
             return packages_say(graph, start, 0,
                                 CG_LIT("the workspace that the manifest names is not there"),
                                 reterr);
@@ -656,8 +659,10 @@ static cg_code take_answer(cargo_graph *graph, cg_err *reterr)
         const ask_package *of = &state->answer.packages[i];
         cg_str directory = files_parent(of->manifest_path);
         uint32_t index;
+        bool is_there;
 
-        if (os_real_path(directory, &state->mem, &directory, NULL) != CG_OK)
+        CG_TRY(files_real(&state->files, directory, &directory, &is_there, reterr));
+        if (!is_there)
             directory = (cg_str){0};
         CG_TRY(packages_add(graph, of->name, of->version, directory, &index, reterr));
         /* Two packages in one place are none of cargo's: believe the files then. */
@@ -1039,6 +1044,11 @@ static cg_code open_graph(cargo_graph *graph, cg_str path, cg_err *reterr)
     return open_package(graph, directory, reterr);
 }
 
+static cg_code say(void *context, cg_str path, cg_str message, cg_err *reterr)
+{
+    return packages_say(context, path, 0, message, reterr);
+}
+
 cg_code cargo_graph_open(const cg_env *env, heap *from, cg_str path, const cargo_options *options,
                          cargo_graph **ret, cg_err *reterr)
 {
@@ -1056,7 +1066,7 @@ cg_code cargo_graph_open(const cg_env *env, heap *from, cg_str path, const cargo
     }
     *state = (cargo_state){.heap = from, .options = *options};
     arena_init(&state->mem, from);
-    state->files = (cargo_files){env, from, &state->mem, &graph->inputs};
+    state->files = (cargo_files){env, from, &state->mem, &graph->inputs, say, graph};
     graph->state = state;
     code = open_graph(graph, path, reterr);
     if (code != CG_OK) {

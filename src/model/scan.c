@@ -204,6 +204,8 @@ cg_code scan_open(const cg_env *env, cg_str path, const scan_options *options, s
     self->heap = first;
     model_draft_init(&self->draft, &self->heap);
     code = run(self, env, path, options, reterr);
+    if (code == CG_OK && self->heap.is_short)
+        code = err_nomem(reterr);
     if (code != CG_OK) {
         scan_free(self);
         return code;

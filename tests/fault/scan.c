@@ -32,6 +32,7 @@ static char trace[1200];
 typedef struct memory {
     uint64_t requests;
     uint64_t fail_at; /* 0: never; this one and all later ones */
+    bool is_once;     /* only this one */
     uint64_t live_bytes;
 } memory;
 
@@ -46,7 +47,8 @@ static void *resize(void *context, void *block, size_t old_size, size_t new_size
         return NULL;
     }
     self->requests++;
-    if (self->fail_at != 0 && self->requests >= self->fail_at)
+    if (self->fail_at != 0 &&
+        (self->is_once ? self->requests == self->fail_at : self->requests >= self->fail_at))
         return NULL;
     moved = realloc(block, new_size);
     if (moved != NULL)
@@ -56,11 +58,14 @@ static void *resize(void *context, void *block, size_t old_size, size_t new_size
 
 /* --- everything that is done with a crate --- */
 
+/* FNV-1a of everything that was written. */
+static uint64_t written;
+
 static cg_code drop(void *context, const char *bytes, size_t count)
 {
     (void)context;
-    (void)bytes;
-    (void)count;
+    for (size_t i = 0; i < count; i++)
+        written = (written ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
     return CG_OK;
 }
 
@@ -111,6 +116,7 @@ static cg_code do_all(const cg_env *env, const char *cache_directory)
     cg_err err = {0};
     cg_code code = cg_scan_open(env, &request, &scan, &err);
 
+    written = UINT64_C(0xcbf29ce484222325);
     if (code == CG_OK)
         code = write_all(scan, &err);
     cg_scan_free(scan);
@@ -176,6 +182,33 @@ static int end(void **state)
     return 0;
 }
 
+/* A fact that one refusal leaves out is no answer. */
+static void lack_once(const char *cache_directory)
+{
+    memory all = {0};
+    cg_allocator allocator = {&all, resize};
+    cg_env env = {.size = sizeof env, .allocator = &allocator};
+    uint64_t requests;
+    uint64_t wanted;
+    uint64_t step;
+
+    assert_int_equal(do_all(&env, cache_directory), CG_OK);
+    requests = all.requests;
+    wanted = written;
+    step = requests / (2 * POSITIONS) + 1;
+    for (uint64_t at = 1; at <= requests; at += step) {
+        cg_code code;
+
+        all = (memory){.fail_at = at, .is_once = true};
+        code = do_all(&env, cache_directory);
+        assert_int_equal(all.live_bytes, 0);
+        if (code == CG_OK && written != wanted)
+            fail_msg("request %llu of %llu: answered, and otherwise", (unsigned long long)at,
+                     (unsigned long long)requests);
+        assert_true(code == CG_OK || code == CG_NOMEM);
+    }
+}
+
 static void run_out_of_memory(const char *cache_directory)
 {
     memory all = {0};
@@ -210,6 +243,12 @@ static void without_memory_the_cache_loses_nothing(void **state)
     run_out_of_memory(cache);
 }
 
+static void a_request_that_fails_once_leaves_nothing_out(void **state)
+{
+    (void)state;
+    lack_once(NULL);
+}
+
 static void calls_that_fail_are_told_or_worked_around(void **state)
 {
     faults kernel;
@@ -235,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_lost, begin, end),
         cmocka_unit_test_setup_teardown(without_memory_the_cache_loses_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(a_request_that_fails_once_leaves_nothing_out, begin, end),
         cmocka_unit_test_setup_teardown(calls_that_fail_are_told_or_worked_around, begin, end),
     };
 

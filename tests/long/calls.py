@@ -31,12 +31,18 @@ class Sweep(Campaign):
     word = "failures"
 
     def units(self, place):
-        """Every room has its turn: a run that is stopped has seen something of all commands."""
+        """Every room has its turn, and first those that show another command, format or kind of
+        question: a run that is stopped has seen something of everything."""
         rooms = {}
         for case in scenarios.cases(place.repo):
             rooms.setdefault(case.split("/")[0], []).append(case)
         turns = itertools.zip_longest(*rooms.values())
-        return [case for turn in turns for case in turn if case]
+        first, rest, seen = [], [], set()
+        for case in (case for turn in turns for case in turn if case):
+            asked = scenarios.asked(place.repo, case)
+            (rest if asked <= seen else first).append(case)
+            seen |= asked
+        return first + rest
 
     def run(self, place, unit, before):
         record = {"count": 0, "scenarios": 0, "points": 0, "wrong": []}
@@ -90,7 +96,7 @@ def is_whole(scenario, wanted, got):
     return other
 
 
-def judge(scenario, wanted, got, program, is_for_ever):
+def judge(scenario, wanted, got, program, is_for_ever, reason=None):
     """What is wrong about a start that met a failure; None."""
     if got.status is None:
         return "does not end"
@@ -114,8 +120,10 @@ def judge(scenario, wanted, got, program, is_for_ever):
         if wanted.status == 0 and [path for path in missing if not is_cache(path)]:
             return "status 0 without %s" % ", ".join(missing[:4])
         return None
-    if got.status == wanted.status and wanted.status == 0:
+    if got.status == wanted.status and wanted.status == 0 and not is_told(got, reason):
         return "status 0, and another output"
+    if got.status == wanted.status and is_told(got, reason):
+        return None
     if got.status not in REFUSED:
         return "status %d" % got.status
     if not re.search(r"(error|warning)\[[a-z0-9-]+\]", got.err) and program.failed != "write" and \
@@ -125,6 +133,11 @@ def judge(scenario, wanted, got, program, is_for_ever):
             not wanted.out.startswith(got.out):
         return "half an output (status %d)" % got.status
     return None
+
+
+def is_told(got, reason):
+    """A diagnostic of the output, or a warning, that names what the kernel said."""
+    return reason is not None and (reason.encode() in got.out or reason in got.err)
 
 
 def is_cache(path):
@@ -151,7 +164,9 @@ class Calls(Sweep):
                 if program.failures == 0:
                     continue
                 record["count"] += 1
-                fault = judge(scenario, wanted, got, program, mode == kernel.ERROR_ALWAYS)
+                number = getattr(errno, word, 0)
+                fault = judge(scenario, wanted, got, program, mode == kernel.ERROR_ALWAYS,
+                              os.strerror(number) if number else None)
                 if fault:
                     self.say(record, "%s %s, call %d of %d (%s, %s%s): %s" % (
                         name, " ".join(scenario.argv)[-150:], at, calls, program.failed, word,

@@ -18,6 +18,7 @@ class Place:
     def __init__(self, repo, scratch, part):
         self.repo, self.scratch, self.part = repo, scratch, part
         self.until = float("inf")
+        self.home = os.environ.get("CG_LONG_HOME") or self.at("build/long")
 
     def at(self, *names):
         return os.path.join(self.repo, *names)

@@ -37,7 +37,7 @@ class Fuzz(Campaign):
         record = {"count": 0, "seconds": 0, "wrong": []}
         record.update(before or {})
         record["wrong"] = []
-        grown = place.at("build/long/corpus", unit)
+        grown = os.path.join(place.home, "corpus", unit)
         os.makedirs(grown, exist_ok=True)
         wanted = place.some(ASKED)
         until = min(place.until, time.time() + TURN)
@@ -52,7 +52,7 @@ class Fuzz(Campaign):
         return record
 
     def slice(self, place, unit, grown, runs, seconds):
-        found = place.at("build/long/found-" + unit)
+        found = os.path.join(place.home, "found-" + unit)
         argv = [place.build("fuzz", "fuzz", "fuzz_" + unit), "-runs=%d" % runs,
                 "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
                 "-print_final_stats=1", "-reload=0", "-artifact_prefix=%s-" % found, grown]

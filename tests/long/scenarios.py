@@ -6,6 +6,7 @@ that the case does before or behind it.
 """
 import hashlib
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -32,6 +33,20 @@ def cases(repo):
         if "cmd" in files:
             folders.clear()
             yield os.path.relpath(folder, root)
+
+
+def asked(repo, case):
+    """What a case asks of the program, roughly: (command, format, kind of question)."""
+    with open(os.path.join(repo, "tests", "cli", case, "cmd"), encoding="utf-8") as file:
+        parts = re.split(r"[\n;|&]+", file.read())
+    found = set()
+    for part in parts:
+        command = re.search(r"candle-graph\s+(?:candle-graph\s+)?([a-z][a-z-]*)", part)
+        if command:
+            form = re.search(r"--(?:message-)?format[= ](\S+)", part)
+            kind = re.search(r"(?:--kind[= ]|query )([a-z-]+)", part)
+            found.add((command.group(1), form and form.group(1), kind and kind.group(1)))
+    return found
 
 
 def environment(repo, place, path):

@@ -596,6 +596,82 @@ static void a_manifest_that_cannot_be_examined_is_not_taken_for_absent(void **st
     drop(self);
 }
 
+/* How many targets and packages with sources were found. */
+static size_t found_count(const cargo_graph *graph)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < graph->packages.count; i++)
+        count += graph->packages.at[i].target_count + (graph->packages.at[i].root.len > 0);
+    return count;
+}
+
+/* With call k failing: a failure, or all of it, or a diagnostic with the reason. */
+static void expect_told(fixture *self, const cg_env *env, faults *kernel, int error, size_t wanted)
+{
+    const char *reason = strerror(error);
+
+    for (uint64_t k = 1; k == 1 || kernel->failures > 0; k++) {
+        cargo_graph *graph = NULL;
+        cg_err err = {0};
+        heap from;
+
+        heap_init(&from, NULL);
+        faults_arm(kernel, FAULT_ERROR, k, error);
+        if (cargo_graph_open(env, &from, tree_place(&self->at, "m"), &self->options, &graph,
+                             &err) != CG_OK) {
+            if (strstr(err.text, reason) == NULL)
+                fail_msg("call %d (%s, %s): %s", (int)k, kernel->failed, reason, err.text);
+            continue;
+        }
+        self->graph = graph;
+        if (found_count(graph) != wanted && !is_said(self, reason))
+            fail_msg("call %d (%s, %s): %d of %d found", (int)k, kernel->failed, reason,
+                     (int)found_count(graph), (int)wanted);
+        self->graph = NULL;
+        cargo_graph_free(graph);
+        assert_int_equal(from.used_bytes, 0);
+    }
+}
+
+static void what_cannot_be_examined_or_listed_is_told(void **state)
+{
+    static const int errors[] = {EIO, EMFILE, EACCES};
+    fixture *self = make();
+    size_t wanted;
+    faults kernel;
+    os_calls table = faults_table(&kernel);
+    const cg_env env = {.size = sizeof env, .os = &table};
+
+    (void)state;
+    add_candle(self, "0.11.0");
+    tree_write(&self->at, "m/Cargo.toml",
+               PACKAGE
+               "[dependencies]\ncandle-nn = \"0.11\"\nv = \"1\"\nown = { path = \"x/own\" }\n"
+               "[[bin]]\nname = \"named\"\n[workspace]\nmembers = [\"x/*\", \"lone\"]\n");
+    tree_write(&self->at, "m/src/lib.rs", "");
+    tree_write(&self->at, "m/src/main.rs", "");
+    tree_write(&self->at, "m/src/bin/named/main.rs", "");
+    tree_write(&self->at, "m/src/bin/other.rs", "");
+    tree_write(&self->at, "m/examples/e/main.rs", "");
+    tree_write(&self->at, "m/tests/t.rs", "");
+    tree_write(&self->at, "m/build.rs", "");
+    tree_write(&self->at, "m/x/own/Cargo.toml", "[package]\nname = \"own\"\nversion = \"1.0.0\"\n");
+    tree_write(&self->at, "m/x/own/src/lib.rs", "");
+    tree_write(&self->at, "m/lone/Cargo.toml", "[package]\nname = \"lone\"\nversion = \"1.0.0\"\n");
+    tree_write(&self->at, "m/lone/src/lib.rs", "");
+    tree_write(&self->at, "m/vendor/v/Cargo.toml",
+               "[package]\nname = \"v\"\nversion = \"1.2.0\"\n");
+    tree_write(&self->at, "m/vendor/v/src/lib.rs", "");
+    self->options.package = CG_LIT("my-model");
+    open_at(self, "m");
+    wanted = found_count(self->graph);
+    close_graph(self);
+    for (unsigned i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        expect_told(self, &env, &kernel, errors[i], wanted);
+    drop(self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,6 +692,7 @@ int main(void)
         cmocka_unit_test(a_dependency_is_loaded_when_asked),
         cmocka_unit_test(every_failing_request_is_reported_and_nothing_is_held),
         cmocka_unit_test(a_manifest_that_cannot_be_examined_is_not_taken_for_absent),
+        cmocka_unit_test(what_cannot_be_examined_or_listed_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
