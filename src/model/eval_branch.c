@@ -575,8 +575,30 @@ cg_code eval_each(eval *self, val list, model_place place,
 
 /* --- what can be walked --- */
 
+/* `u32` of `0..n as u32`; 0: neither end says it. */
+static type_ref range_type(const eval *self, const value *range)
+{
+    type_ref type = 0;
+
+    for (size_t i = 0; i < 2 && type == 0; i++) {
+        if (range->as.items[i])
+            type = value_at(self->values, range->as.items[i])->type;
+    }
+    return type;
+}
+
+static val range_number(eval *self, expr number, type_ref type)
+{
+    value made = {.kind = VALUE_INT, .type = type, .as.number = number};
+    int64_t known;
+
+    made.is_known = expr_constant(self->exprs, number, &known);
+    return value_make(self->values, &made);
+}
+
 static cg_code range_items(eval *self, const value *range, val *ret)
 {
+    type_ref type = range_type(self, range);
     expr low = range->as.items[0] ? value_number(self->values, range->as.items[0])
                                   : expr_const(self->exprs, 0);
     expr high = range->as.items[1] ? value_number(self->values, range->as.items[1]) : EXPR_NONE;
@@ -595,17 +617,18 @@ static cg_code range_items(eval *self, const value *range, val *ret)
         if (!known)
             return err_nomem(self->reterr);
         for (int64_t i = from; i < to; i++) {
-            known[count] = value_int(self->values, expr_const(self->exprs, i));
+            known[count] = range_number(self, expr_const(self->exprs, i), type);
             if (!known[count++])
                 return err_nomem(self->reterr);
         }
         return eval_give(self, value_list(self->values, VALUE_LIST, known, count), ret);
     }
-    item =
-        value_int(self->values,
-                  expr_binary(self->exprs, EXPR_ADD, low,
-                              expr_symbol(self->exprs, program_text(self->program,
-                                                                    eval_word(self, WORD_INDEX)))));
+    item = range_number(
+        self,
+        expr_binary(
+            self->exprs, EXPR_ADD, low,
+            expr_symbol(self->exprs, program_text(self->program, eval_word(self, WORD_INDEX)))),
+        type);
     if (!item)
         return err_nomem(self->reterr);
     repeat_shape.as.repeat.items = &item;

@@ -217,6 +217,12 @@ static cg_code unknown_of(eval *self, enum value_kind kind, enum ast_op op, val 
     value made = {.kind = (uint8_t)kind};
 
     CG_TRY(printed(self, op, left, right, node, kind == VALUE_BOOL, &made.text));
+    /* Both operands are of one type, and one of them may say which. */
+    if (kind == VALUE_INT || kind == VALUE_FLOAT) {
+        made.type = value_at(self->values, left)->type;
+        if (!made.type)
+            made.type = value_at(self->values, right)->type;
+    }
     if (kind == VALUE_INT) {
         made.as.number = made.text.len ? expr_call(self->exprs, made.text) : EXPR_NONE;
         made.text = (cg_str){NULL, 0};

@@ -1083,6 +1083,46 @@ cg_code list_last(library_call *call)
     return give_item(call, list, list.count == 0 ? 0 : list.count - 1, 0);
 }
 
+/* The items of a range: `ids[..]`, `ids[1..n]`. */
+static cg_code give_range(library_call *call, list_view list, const value *range)
+{
+    expr_pool *numbers = call->eval->exprs;
+    expr low = range->as.items[0] ? value_number(call->eval->values, range->as.items[0])
+                                  : expr_const(numbers, 0);
+    expr high = EXPR_NONE;
+    int64_t from = 0;
+    int64_t to = 0;
+
+    if (range->as.items[1] != 0) {
+        high = value_number(call->eval->values, range->as.items[1]);
+        if (high != EXPR_NONE && range->is_inclusive)
+            high = expr_binary(numbers, EXPR_ADD, high, expr_const(numbers, 1));
+    } else if (is_plain(call, list)) {
+        high = expr_const(numbers, (int64_t)list.count);
+    } else if (list.count == 1) {
+        high = entry_count(call, list.at[0]);
+    }
+    if (is_plain(call, list) && expr_constant(numbers, low, &from) &&
+        expr_constant(numbers, high, &to) && from >= 0 && from <= to && to <= (int64_t)list.count)
+        return give_slice(call, list, (size_t)from, (size_t)to);
+    return give_recounted(call, list, expr_binary(numbers, EXPR_SUB, high, low));
+}
+
+/* `ids[..]`. An item was looked for before; what is not known of it stays unknown. */
+cg_code list_index(library_call *call)
+{
+    const value *range;
+    list_view list;
+
+    if (call->count != 1 || std_kind(call, call->args[0]) != VALUE_RANGE)
+        return CG_OK;
+    range = std_at(call, call->args[0]);
+    if (range->as.items[0] == 0 && range->as.items[1] == 0)
+        return std_give(call, call->receiver);
+    CG_TRY(view_self(call, &list));
+    return give_range(call, list, range);
+}
+
 /* get, nth, get_mut: by index or by range. */
 cg_code list_get(library_call *call)
 {
