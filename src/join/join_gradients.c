@@ -315,6 +315,16 @@ static bool is_starving(const learner *of)
     return of->states[GRADIENT_STATE_MISSING] > 0 || of->states[GRADIENT_STATE_ZERO] > 0;
 }
 
+/* Means and variances of a normalisation, which the layer keeps itself: no gradient is meant for
+   them, though a VarMap lists them with the rest. */
+static bool is_running_state(const starving *self, const learner *of)
+{
+    return !of->is_doubtful && of->item != NONE &&
+           MODEL_AT(self->from->doc->parameters, model_parameter,
+                    declared_place(self->crate, JOIN_ITEM_PARAMETER, of->item))
+                   ->role == MODEL_PARAMETER_ROLE_RUNNING_STATE;
+}
+
 static bool add_rows(starving *self, join_learning *learning)
 {
     for (size_t i = 0; i < self->learners.count; i++) {
@@ -323,6 +333,11 @@ static bool add_rows(starving *self, join_learning *learning)
 
         if (!is_learning && !is_starving(of) && of->states[GRADIENT_STATE_NON_FINITE] == 0)
             continue;
+        if (!is_learning && of->states[GRADIENT_STATE_NON_FINITE] == 0 &&
+            is_running_state(self, of)) {
+            learning->running++;
+            continue;
+        }
         learning->observed++;
         learning->learned += is_learning ? 1 : 0;
         learning->non_finite += of->states[GRADIENT_STATE_NON_FINITE] > 0 ? 1 : 0;

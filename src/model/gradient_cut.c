@@ -308,6 +308,10 @@ static cg_code write_message(const reporter *self, const learning_cut *cut, bool
 
 static cg_code write_help(const reporter *self, const learning_cut *cut, model_finding *finding)
 {
+    /* No method of the layer does it, so there is no twin; a function with its tensors does. */
+    if (!cut->alternative && str_equal(short_name(cut->operation), CG_LIT("LayerNorm::forward")))
+        finding->help = CG_LIT("while training, call `candle_nn::ops::layer_norm_slow` with the "
+                               "layer's weight, bias and epsilon instead");
     if (!cut->alternative)
         return CG_OK;
     return arena_format(&self->draft->mem, &finding->help, "while training, call `%s` instead",

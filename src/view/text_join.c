@@ -417,6 +417,12 @@ static void say_learning(telling *self)
         say_good(self, "every parameter with a recorded gradient had one");
     else
         told = starved_table(self, false);
+    if (gradients->running > 0) {
+        page_putf(&self->page,
+                  "  left out: %" PRIu64 " running statistic%s, which no gradient is meant for",
+                  gradients->running, gradients->running == 1 ? "" : "s");
+        line_end(self);
+    }
     if (has_learning(explained, true) || has_learning(unexplained, true)) {
         page_title(&self->page, "Learned now and then", NULL);
         told += starved_table(self, true);

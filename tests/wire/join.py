@@ -121,7 +121,8 @@ def driver():
     expect("driver: prefix", (root["component"], root["prefix"], root["matched"], root["keys"]),
            ("component:Net", "net", 4, 4))
     expect("driver: everything learned", doc["summary"]["gradients"],
-           {"observed": 4, "learned": 4, "never_learned": 0, "explained": 0, "non_finite": 0})
+           {"observed": 4, "learned": 4, "never_learned": 0, "explained": 0, "running_state": 0,
+            "non_finite": 0})
     expect("driver: the branch", [(row["name"], row["location"]["line"], row["basis"])
                                   for row in rows(doc, "declared_not_executed")],
            [("candle_core::Tensor::clamp", 23, "operations_complete")])

@@ -447,6 +447,32 @@ impl GradientCapturePlan {
         Ok(Self { root, contract, vars: vars.into_iter().map(|(_, var)| var).collect() })
     }
 
+    /// Everything learns: all variables of a `VarMap` (`varmap.data().lock().unwrap().clone()`),
+    /// each in the family of its key's first word, and a gradient promised for every one. Running
+    /// means and variances, which layers keep themselves, are a family without gradients.
+    pub fn of_all(
+        root: impl Into<String>,
+        vars: impl IntoIterator<Item = (String, Var)>,
+    ) -> Result<Self> {
+        let family_of = |key: &str| match key.rsplit('.').next() {
+            Some("running_mean" | "running_var") => "running statistics".to_owned(),
+            _ => key.split('.').next().unwrap_or(key).to_owned(),
+        };
+        let vars: Vec<(String, Var)> = vars.into_iter().collect();
+        let mut counts = std::collections::BTreeMap::new();
+        for (key, _) in &vars {
+            *counts.entry(family_of(key)).or_insert(0) += 1;
+        }
+        let families = counts
+            .into_iter()
+            .map(|(family, count)| match &*family {
+                "running statistics" => GradientFamilyContract::inactive(family),
+                _ => GradientFamilyContract::active(family, count),
+            })
+            .collect();
+        Self::from_named_vars(root, vars, family_of, families)
+    }
+
     pub fn contract(&self) -> &GradientContract {
         &self.contract
     }

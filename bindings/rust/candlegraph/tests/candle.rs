@@ -143,3 +143,28 @@ fn gradients_of_a_manifest() {
     let unknown = GradientCapturePlan::from_named_vars("vb", vars, |_| "x", vec![]);
     assert!(unknown.is_err());
 }
+
+#[test]
+fn a_plan_of_all_promises_every_gradient_but_those_of_running_statistics() {
+    let keys = ["conv.bias", "conv.weight", "norm.running_mean", "norm.running_var", "head.weight"];
+    let vars = keys.map(|key| (key.to_owned(), Var::ones(2, DType::F32, &Device::Cpu).unwrap()));
+    let loss = (vars[0].1.as_tensor() + vars[1].1.as_tensor()).unwrap();
+    let loss = (loss + vars[4].1.as_tensor()).unwrap().sum_all().unwrap();
+    let plan = GradientCapturePlan::of_all("vb", vars).unwrap();
+    assert_eq!(
+        plan.contract().families,
+        [
+            GradientFamilyContract::active("conv", 2),
+            GradientFamilyContract::active("head", 1),
+            GradientFamilyContract::inactive("running statistics"),
+        ]
+    );
+    let grads = loss.backward().unwrap();
+    let trace = traced(|session, _| plan.record(session, &grads).unwrap());
+    let missing: Vec<_> = of_kind(&trace, "gradient")
+        .into_iter()
+        .filter(|row| row["state"] == "missing")
+        .map(|row| row["key"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(missing, ["norm.running_mean", "norm.running_var"]);
+}
