@@ -82,6 +82,18 @@ static char *arena_grow(arena *self, size_t size)
     return (char *)(block + 1);
 }
 
+_Static_assert(sizeof(arena_block) == ARENA_HEAD, "a block that is adopted has room for it");
+
+void arena_adopt(arena *self, void *block, size_t size)
+{
+    arena_block *head = block;
+
+    *head = (arena_block){.previous = self->last, .current = head, .size = size};
+    if (self->last != NULL)
+        head->current = self->last->current;
+    self->last = head;
+}
+
 void *arena_take(arena *self, size_t size)
 {
     size_t gap = arena_gap(self->at);

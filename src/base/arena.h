@@ -36,6 +36,12 @@ char *arena_bytes(arena *self, size_t size);
 void *arena_zero(arena *self, size_t size);
 /* Unaligned copy of text, NUL added behind it. Absent stays absent (ret->ptr NULL, true). */
 bool arena_text(arena *self, cg_str text, cg_str *ret);
+/*
+ * Take over a block of the arena's heap, `size` bytes as it was asked for: it is freed with the
+ * arena. The first ARENA_HEAD bytes are the arena's from now on, the others stay as they are.
+ */
+#define ARENA_HEAD ((size_t)32)
+void arena_adopt(arena *self, void *block, size_t size);
 /* Formatted text, in the arena. */
 bool arena_format(arena *self, cg_str *ret, const char *format, ...) CG_PRINTF(3, 4);
 

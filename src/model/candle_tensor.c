@@ -143,17 +143,17 @@ static const val *all_arguments(library_call *call, size_t *ret_count)
 static cg_code apply(library_call *call, cg_str path, const val *args, size_t count, uint16_t part,
                      node_ref *ret)
 {
-    flow_call *work = arena_take(&call->eval->flow->mem, sizeof *work);
+    flow_call *work = flow_call_begin(call->eval, path, call->place);
+    cg_code code;
 
     if (work == NULL)
         return no_memory(call);
-    flow_call_begin(work, call->eval, path, call->place);
     work->args = args;
     work->count = count;
     work->part = part;
-    if (work->row == 0)
-        return flow_apply_unknown(work, ret);
-    return flow_apply(work, ret);
+    code = work->row == 0 ? flow_apply_unknown(work, ret) : flow_apply(work, ret);
+    flow_call_end(work);
+    return code;
 }
 
 static cg_code give_node(library_call *call, node_ref node)
@@ -726,10 +726,11 @@ cg_code tensor_lost(library_call *call, type_ref type)
     bool has_tensor = false;
     value it = {.kind = VALUE_UNKNOWN, .type = type, .text = call->name, .is_inclusive = true};
     val *args = arena_take(&self->values->mem, (call->count + 1) * sizeof *args);
-    flow_call *work = arena_take(&self->flow->mem, sizeof *work);
+    flow_call *work;
     node_ref node = 0;
+    cg_code code;
 
-    if (args == NULL || work == NULL)
+    if (args == NULL)
         return no_memory(call);
     for (size_t i = 0; i < call->count; i++) {
         args[i] = call->args[i] == 0 ? std_plain(self, VALUE_UNIT) : call->args[i];
@@ -737,10 +738,15 @@ cg_code tensor_lost(library_call *call, type_ref type)
     }
     if (!has_tensor || (type != 0 && !is_tensor))
         return CG_OK;
-    flow_call_begin(work, self, call->name, call->place);
+    work = flow_call_begin(self, call->name, call->place);
+    if (work == NULL)
+        return no_memory(call);
     work->args = args;
     work->count = call->count;
-    CG_TRY(flow_apply_unknown(work, &node));
+    code = flow_apply_unknown(work, &node);
+    flow_call_end(work);
+    if (code != CG_OK)
+        return code;
     if (is_tensor)
         return give_node(call, node);
     it.as.number = node;

@@ -18,6 +18,9 @@ void model_draft_init(model_draft *self, heap *from)
 void model_draft_free(model_draft *self)
 {
     for (size_t i = 0; i < MODEL_LIST_COUNT; i++) {
+        heap_resize(self->heap, self->bulk[i].at, self->bulk[i].bytes, 0);
+        self->bulk[i] = (draft_bulk){0};
+        self->bulk_count[i] = 0;
         vec_free(self->heap, &self->lists[i]);
         arena_free(&self->records[i]);
         arena_init(&self->records[i], self->heap);
@@ -26,11 +29,44 @@ void model_draft_free(model_draft *self)
     arena_init(&self->mem, self->heap);
 }
 
+/* Those that are so many that a second copy of them would be felt. */
+static bool is_bulk(enum model_list list)
+{
+    return list == MODEL_TENSORS || list == MODEL_OPERATIONS;
+}
+
+#define BULK_FIRST ((size_t)16384)
+
+static void *add_bulk(draft_bulk *self, heap *from, size_t count, size_t size)
+{
+    size_t at = ARENA_HEAD + count * size; /* of what there is room for */
+    size_t wanted = self->bytes + self->bytes / 2;
+    char *moved;
+
+    if (at + size > self->bytes) {
+        if (wanted < BULK_FIRST)
+            wanted = BULK_FIRST;
+        moved = heap_resize(from, self->at, self->bytes, wanted);
+        if (moved == NULL)
+            return NULL;
+        *self = (draft_bulk){moved, wanted};
+    }
+    return memset(self->at + at, 0, size);
+}
+
 void *draft_add(model_draft *self, enum model_list list)
 {
-    void *record = arena_zero(&self->records[list], model_list_table(list)->size);
-    void **place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
+    size_t size = model_list_table(list)->size;
+    void *record;
+    void **place;
 
+    if (is_bulk(list)) {
+        record = add_bulk(&self->bulk[list], self->heap, self->bulk_count[list], size);
+        self->bulk_count[list] += record != NULL;
+        return record;
+    }
+    record = arena_zero(&self->records[list], size);
+    place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
     if (place == NULL)
         return NULL;
     *place = record;
@@ -163,7 +199,9 @@ bool draft_same_layout(model_draft *self, cg_str expression, sc_tagged *ret)
 
 /* --- finish --- */
 
-static bool fill_list(const sc_table *table, char *at, size_t count, arena *mem);
+typedef struct filler filler;
+
+static bool fill_list(filler *self, const sc_table *table, char *at, size_t count);
 
 /* Is there anything to fill in a field like this? */
 static bool is_fillable(const sc_field *field)
@@ -194,24 +232,41 @@ static bool is_fillable(const sc_field *field)
 
 /* The fields of a table that may have to be filled. */
 typedef struct fillable {
-    const sc_field *at[SC_MAX_FIELDS];
+    const sc_table *of;
     size_t count;
+    const sc_field *at[SC_MAX_FIELDS];
 } fillable;
 
-static fillable fillable_of(const sc_table *table)
-{
-    fillable found;
+#define FILLER_TABLES 12u /* that are remembered: most records are of few tables */
 
-    found.count = 0;
+struct filler {
+    arena *mem;
+    size_t count;
+    fillable known[FILLER_TABLES + 1]; /* the last one is anybody's */
+};
+
+static const fillable *fillable_of(filler *self, const sc_table *table)
+{
+    fillable *found = &self->known[0];
+
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->known[i].of == table)
+            return &self->known[i];
+    }
+    found = &self->known[self->count];
+    if (self->count < FILLER_TABLES)
+        self->count++;
+    found->of = table;
+    found->count = 0;
     for (unsigned i = 0; i < table->count; i++) {
         if (is_fillable(&table->fields[i]))
-            found.at[found.count++] = &table->fields[i];
+            found->at[found->count++] = &table->fields[i];
     }
     return found;
 }
 
 /* `before`: the same member of a record that was filled, or NULL. Many share what is in it. */
-static bool fill_member(const sc_field *field, void *member, const void *before, arena *mem)
+static bool fill_member(filler *self, const sc_field *field, void *member, const void *before)
 {
     if (field->type == SC_STR) {
         cg_str *text = member;
@@ -227,42 +282,45 @@ static bool fill_member(const sc_field *field, void *member, const void *before,
         if (before != NULL && record != NULL && record == *(void *const *)before)
             return true;
         if (record == NULL) {
-            record = arena_zero(mem, sub->size);
+            record = arena_zero(self->mem, sub->size);
             if (record == NULL)
                 return false;
             *(const void **)member = record;
         }
-        return fill_list(sub, record, 1, mem);
+        return fill_list(self, sub, record, 1);
     } else {
         const sc_records *list = member;
         const sc_records *other = before;
 
         if (other == NULL || other->at != list->at || other->count < list->count)
-            return fill_list(field->sub, (char *)(uintptr_t)list->at, list->count, mem);
+            return fill_list(self, field->sub, (char *)(uintptr_t)list->at, list->count);
     }
     return true;
 }
 
-static bool fill_record(const fillable *fields, char *record, const char *before, arena *mem)
+/* `before`: another record of the table that was filled, or NULL. */
+static bool fill_record(filler *self, const sc_table *table, char *record, const char *before)
 {
+    const fillable *fields = fillable_of(self, table);
+
     for (size_t i = 0; i < fields->count; i++) {
         size_t offset = fields->at[i]->offset;
 
-        if (!fill_member(fields->at[i], record + offset, before != NULL ? before + offset : NULL,
-                         mem))
+        if (!fill_member(self, fields->at[i], record + offset,
+                         before != NULL ? before + offset : NULL))
             return false;
+        if (fields->of != table)
+            fields = fillable_of(self, table);
     }
     return true;
 }
 
 /* What must be written is there: empty texts, cleared records. Tables nest as deep as we say. */
-static bool fill_list(const sc_table *table, char *at, size_t count, arena *mem)
+static bool fill_list(filler *self, const sc_table *table, char *at, size_t count)
 {
-    fillable fields = fillable_of(table);
-
-    for (size_t i = 0; i < count && fields.count > 0; i++) {
-        if (!fill_record(&fields, at + i * table->size, i > 0 ? at + (i - 1) * table->size : NULL,
-                         mem))
+    for (size_t i = 0; i < count; i++) {
+        if (!fill_record(self, table, at + i * table->size,
+                         i > 0 ? at + (i - 1) * table->size : NULL))
             return false;
     }
     return true;
@@ -270,13 +328,23 @@ static bool fill_list(const sc_table *table, char *at, size_t count, arena *mem)
 
 static bool fill_records(const sc_table *table, void *const *records, size_t count, arena *mem)
 {
-    fillable fields = fillable_of(table);
+    filler self;
 
+    self.mem = mem;
+    self.count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!fill_record(&fields, records[i], i > 0 ? records[i - 1] : NULL, mem))
+        if (!fill_record(&self, table, records[i], i > 0 ? records[i - 1] : NULL))
             return false;
     }
     return true;
+}
+
+/* What is one of its kind. */
+static bool fill_one(const sc_table *table, const void *record, arena *mem)
+{
+    void *one = (void *)(uintptr_t)record;
+
+    return record == NULL || fill_records(table, &one, 1, mem);
 }
 
 /* Those that are ordered by ids they have already. Findings get theirs later. */
@@ -285,25 +353,113 @@ static bool is_by_id(enum model_list list)
     return list != MODEL_STAGES && list != MODEL_ASSEMBLY && list != MODEL_FINDINGS;
 }
 
+/* Pointers to the records of such a list, as the others have them. */
+static bool point_at_bulk(model_draft *self, enum model_list list)
+{
+    size_t count = self->bulk_count[list];
+    size_t size = model_list_table(list)->size;
+
+    if (!vec_reserve(self->heap, &self->lists[list], count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        self->lists[list].at[i] = self->bulk[list].at + ARENA_HEAD + i * size;
+    self->lists[list].count = count;
+    return true;
+}
+
+/* The records, one behind the other in order. */
+static char *copy_records(void *const *from, const uint32_t *order, size_t count, size_t size,
+                          arena *mem)
+{
+    char *at = arena_take(mem, (count > 0 ? count : 1) * size);
+
+    for (size_t i = 0; i < count && at != NULL; i++)
+        memcpy(at + i * size, from[order[i]], size);
+    return at;
+}
+
+/*
+ * Put records in order where they are, along the circles of the permutation. The first `count` of
+ * `order` are kept; it names each of `all` places once, and is used up.
+ */
+static void order_in_place(char *at, uint32_t *order, size_t all, size_t size, char *room)
+{
+    for (uint32_t first = 0; first < all; first++) {
+        uint32_t to = first;
+
+        if (order[first] == first)
+            continue;
+        memcpy(room, at + first * size, size);
+        while (order[to] != first) {
+            uint32_t from = order[to];
+
+            memcpy(at + to * size, at + from * size, size);
+            order[to] = to;
+            to = from;
+        }
+        memcpy(at + to * size, room, size);
+        order[to] = to;
+    }
+}
+
+/* Those that were left out of the order, behind it: `mark` has room for a bit of each. */
+static void complete_order(uint32_t *order, size_t count, size_t all, unsigned char *mark)
+{
+    memset(mark, 0, all);
+    for (size_t i = 0; i < count; i++)
+        mark[order[i]] = 1;
+    for (uint32_t i = 0; i < all; i++) {
+        if (!mark[i])
+            order[count++] = i;
+    }
+}
+
+/* As copy_records, of a list that is bulk: no copy, and what it does not need is given back. */
+static char *settle_bulk(model_draft *self, enum model_list list, uint32_t *order, size_t count,
+                         arena *mem)
+{
+    draft_bulk *bulk = &self->bulk[list];
+    size_t all = self->bulk_count[list];
+    size_t size = model_list_table(list)->size;
+    size_t bytes = ARENA_HEAD + count * size;
+    char *room = arena_take(mem, size);
+    char *kept;
+
+    if (room == NULL)
+        return NULL;
+    if (all == 0)
+        return room;
+    if (count < all)
+        complete_order(order, count, all, (unsigned char *)(order + all));
+    order_in_place(bulk->at + ARENA_HEAD, order, all, size, room);
+    kept = heap_resize(self->heap, bulk->at, bulk->bytes, bytes);
+    if (kept != NULL)
+        *bulk = (draft_bulk){kept, bytes};
+    kept = bulk->at;
+    arena_adopt(mem, kept, bulk->bytes);
+    *bulk = (draft_bulk){0};
+    return kept + ARENA_HEAD;
+}
+
 /* The records of a list as they stay: in order, copied once. */
 static bool gather_list(model_draft *self, enum model_list list, model_document *to)
 {
     const sc_table *table = model_list_table(list);
+    bool is_good = !is_bulk(list) || point_at_bulk(self, list);
     size_t count = self->lists[list].count;
     size_t bytes = (2 * count + 1) * sizeof(uint32_t);
     void *const *from = self->lists[list].at;
     uint32_t *order = heap_resize(self->heap, NULL, 0, bytes);
     char *at = NULL;
-    bool is_good = order != NULL && fill_records(table, from, count, &to->mem);
 
+    is_good = is_good && order != NULL && fill_records(table, from, count, &to->mem);
     for (size_t i = 0; i < count && is_good; i++)
         order[i] = (uint32_t)i;
     if (is_good && is_by_id(list))
         is_good = id_order(self->heap, from, count, order, &count);
     if (is_good)
-        at = arena_take(&to->mem, (count > 0 ? count : 1) * table->size);
-    for (size_t i = 0; i < count && at != NULL; i++)
-        memcpy(at + i * table->size, from[order[i]], table->size);
+        at = is_bulk(list) ? settle_bulk(self, list, order, count, &to->mem)
+                           : copy_records(from, order, count, table->size, &to->mem);
     *model_list_of(&to->doc, list) = (sc_records){at, count};
     heap_resize(self->heap, order, order != NULL ? bytes : 0, 0);
     return at != NULL;
@@ -462,10 +618,8 @@ static bool complete(model_draft *self, model_document *to)
     to->doc.coverage = coverage;
     to->doc.cargo = self->cargo;
     to->doc.runtime = self->runtime;
-    return (self->cargo == NULL ||
-            fill_list(&table_model_cargo, (char *)(uintptr_t)self->cargo, 1, &to->mem)) &&
-           (self->runtime == NULL ||
-            fill_list(&table_model_runtime, (char *)(uintptr_t)self->runtime, 1, &to->mem));
+    return fill_one(&table_model_cargo, self->cargo, &to->mem) &&
+           fill_one(&table_model_runtime, self->runtime, &to->mem);
 }
 
 cg_code model_finish(model_draft *self, model_document *ret, cg_err *reterr)

@@ -13,6 +13,9 @@
  * Records live in the arena of the draft, and so must every text they name:
  * it becomes the arena of the document. A record that was asked for belongs to
  * the document. Everything answers NULL or false when there is no memory.
+ *
+ * Tensors and operations, by far the most, are the exception: asking for one
+ * more of them moves the others of the list.
  */
 #ifndef CG_MODEL_DRAFT_H
 #define CG_MODEL_DRAFT_H
@@ -20,10 +23,17 @@
 #include "base/vec.h"
 #include "model/document.h"
 
+typedef struct draft_bulk { /* records one behind the other, behind room for an arena's head */
+    char *at;
+    size_t bytes;
+} draft_bulk;
+
 typedef struct model_draft {
     heap *heap;
     arena mem;
-    arena records[MODEL_LIST_COUNT]; /* until the document has its lists */
+    arena records[MODEL_LIST_COUNT];   /* until the document has its lists */
+    draft_bulk bulk[MODEL_LIST_COUNT]; /* of lists whose records may move */
+    size_t bulk_count[MODEL_LIST_COUNT];
     cg_str analysis_id;
     const model_cargo *cargo;     /* NULL: no manifest */
     const model_runtime *runtime; /* NULL: no trace was merged */
@@ -35,7 +45,7 @@ void model_draft_init(model_draft *self, heap *heap);
 /* For a draft that was not finished; harmless after model_finish. */
 void model_draft_free(model_draft *self);
 
-/* A cleared record at the end of a list. */
+/* A cleared record at the end of a list; of tensors and operations until the next is added. */
 void *draft_add(model_draft *self, enum model_list list);
 
 /* draft_component(), draft_edge(), draft_module(), draft_parameter() ...: as draft_add. */

@@ -27,28 +27,46 @@ static bool is_later(const eval *owner, operation which)
     return which != 0 && version != 0 && version < operation_since(which);
 }
 
-void flow_call_begin(flow_call *self, eval *owner, cg_str path, model_place place)
+/* Room for a call: they are large, and few are open at a time. */
+static flow_call *take_room(flow *graph)
+{
+    flow_call *room = graph->ended_calls;
+
+    if (room == NULL)
+        return arena_take(&graph->calls, sizeof *room);
+    graph->ended_calls = room->next;
+    return room;
+}
+
+flow_call *flow_call_begin(eval *owner, cg_str path, model_place place)
 {
     sym name = intern_add(&owner->program->names, path);
     uint32_t *found =
         name == 0 ? NULL : number_map_put(&owner->flow->rows, number_map_key(1, name), UINT32_MAX);
+    flow_call *self = found == NULL ? NULL : take_room(owner->flow);
 
-    memset(self, 0, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    memset(self, 0, offsetof(flow_call, edges));
     self->eval = owner;
     self->flow = owner->flow;
     self->path = path;
+    self->name = name;
     self->place = place;
     self->facts = flow_no_facts();
-    if (found == NULL) {
-        owner->flow->failed = true;
-        return;
-    }
     if (*found == UINT32_MAX) {
         *found = operation_find(path);
         if (is_later(owner, (operation)*found))
             *found = 0; /* something else of that name */
     }
     self->row = (operation)*found;
+    return self;
+}
+
+void flow_call_end(flow_call *self)
+{
+    self->next = self->flow->ended_calls;
+    self->flow->ended_calls = self;
 }
 
 bool flow_is_tensor(eval *self, val which)
@@ -1310,15 +1328,16 @@ static void require_numbers(flow_call *self)
 
 static node_ref flow_step(flow_call *outer, cg_str path, node_ref a, node_ref b, double m, double c)
 {
-    flow_call *call = arena_take(&outer->flow->mem, sizeof *call);
+    flow_call *call = flow_call_begin(outer->eval, path, outer->place);
     value tensor = {.kind = VALUE_TENSOR};
     value real = {.kind = VALUE_FLOAT, .is_known = true};
     val args[3];
     node_ref made = 0;
 
-    if (call == NULL)
+    if (call == NULL) {
+        outer->flow->failed = true;
         return 0;
-    flow_call_begin(call, outer->eval, path, outer->place);
+    }
     tensor.as.number = a;
     args[0] = value_make(outer->eval->values, &tensor);
     tensor.as.number = b;
@@ -1330,6 +1349,7 @@ static node_ref flow_step(flow_call *outer, cg_str path, node_ref a, node_ref b,
     call->count = b != 0 ? 2 : strlen(operation_at(call->row)->operands);
     if (args[0] == 0 || args[1] == 0 || args[2] == 0 || flow_apply(call, &made) != CG_OK)
         outer->flow->failed = true;
+    flow_call_end(call);
     return made;
 }
 
@@ -1374,6 +1394,7 @@ static cg_code finish(flow_call *self, node_ref first_inside, node_ref *ret)
     flow *graph = self->flow;
     flow_node shape = {.row = self->row,
                        .kind = FLOW_OPERATION,
+                       .name = self->name,
                        .part = self->part,
                        .place = self->place,
                        .rank_step = self->rank_step,
@@ -1382,7 +1403,6 @@ static cg_code finish(flow_call *self, node_ref first_inside, node_ref *ret)
                        .facts = self->facts};
     node_ref made;
 
-    shape.name = intern_add(&self->eval->program->names, self->path);
     if (self->count > 1 && self->node_at[1] == 0 && self->row != 0 &&
         row_of(self)->domain == DOMAIN_UNIT && row_of(self)->dtype == DTYPE_U8)
         shape.compared = self->args[1];
@@ -1459,7 +1479,7 @@ cg_code flow_apply_unknown(flow_call *self, node_ref *ret)
         row = vec_add(self->flow->heap, &self->flow->uncovered);
         if (row == NULL)
             return err_nomem(self->eval->reterr);
-        *row = intern_add(&self->eval->program->names, self->path);
+        *row = self->name;
     }
     return finish(self, 0, ret);
 }

@@ -2,10 +2,10 @@
  * flow_apply - one operation of the table is done to tensors: facts are computed, requirements
  * looked at, a node is made.
  *
- *   flow_call call;
- *   flow_call_begin(&call, eval, CG_LIT("candle_core::Tensor::matmul"), place);
- *   call.args = args; call.count = 2;              the receiver first
- *   code = flow_apply(&call, &node);               0 and CG_OK: the table has no such operation
+ *   flow_call *call = flow_call_begin(eval, CG_LIT("candle_core::Tensor::matmul"), place);
+ *   call->args = args; call->count = 2;            the receiver first
+ *   code = flow_apply(call, &node);                0 and CG_OK: the table has no such operation
+ *   flow_call_end(call);
  *
  * For layers (operands `m...`) args[0] is the layer; its tensors are taken from its fields.
  */
@@ -18,11 +18,14 @@
 #define FLOW_LETTERS  12u /* arguments a row can describe */
 #define FLOW_NEEDS    16u /* requirements of one operation that are kept */
 
-typedef struct flow_call {
+typedef struct flow_call flow_call;
+struct flow_call {
+    flow_call *next; /* of those that have ended */
     eval *eval;
     flow *flow;
     operation row;
     cg_str path;
+    sym name; /* of the path */
     model_place place;
     const val *args;
     size_t count;
@@ -30,10 +33,8 @@ typedef struct flow_call {
     node_ref node_at[FLOW_LETTERS]; /* the tensor an argument is, 0 none */
     node_ref tensors[2];   /* the first two in order of arguments, lists and layers included */
     node_ref weight, bias; /* of a layer */
-    flow_edge edges[FLOW_OPERANDS];
     size_t edge_count;
     flow_facts facts;
-    flow_requirement needs[FLOW_NEEDS];
     size_t need_count;
     bool has_rank_link, is_same_shape;
     bool is_same_view;   /* lies in memory as its first operand */
@@ -41,9 +42,14 @@ typedef struct flow_call {
     int8_t rank_step;
     uint16_t part; /* wanted of chunk and split */
     uint16_t part_count;
-} flow_call;
+    /* not cleared at the beginning: */
+    flow_edge edges[FLOW_OPERANDS];
+    flow_requirement needs[FLOW_NEEDS];
+};
 
-void flow_call_begin(flow_call *self, eval *owner, cg_str path, model_place place);
+/* NULL: out of memory. Its room is that of a call that has ended. */
+flow_call *flow_call_begin(eval *owner, cg_str path, model_place place);
+void flow_call_end(flow_call *self);
 cg_code flow_apply(flow_call *self, node_ref *ret);
 /* A node for what is not understood, made of all tensors among the arguments. */
 cg_code flow_apply_unknown(flow_call *self, node_ref *ret);

@@ -24,6 +24,7 @@ bool flow_new(values *over, trail *of, heap *from, flow **ret)
     memset(self, 0, sizeof *self);
     self->heap = from;
     arena_init(&self->mem, from);
+    arena_init(&self->calls, from);
     self->values = over;
     self->trail = of;
     self->program = over->program;
@@ -66,6 +67,7 @@ void flow_free(flow *self)
     number_map_free(&self->by_name);
     number_map_free(&self->by_pair);
     number_map_free(&self->rows);
+    arena_free(&self->calls);
     arena_free(&self->mem);
     heap_resize(from, self, sizeof *self, 0);
 }

@@ -141,21 +141,28 @@ static bool number_keys(heap *from, void *const *records, size_t count, uint64_t
 
 /* --- any ids --- */
 
-static bool order_texts(heap *from, void *const *records, size_t count, uint32_t *order,
-                        uint64_t *keys)
+static bool id_before(const void *context, uint32_t a, uint32_t b)
 {
-    size_t bytes = (count + 1) * sizeof(intern_text);
-    intern_text *texts = heap_resize(from, NULL, 0, bytes);
+    const cg_str *ids = context;
 
-    if (texts == NULL)
+    return str_compare(ids[a], ids[b]) < 0;
+}
+
+/*
+ * Ids go on alike for a hundred bytes and part a few at a time, so that to compare them whole is
+ * cheaper than to look at them part by part.
+ */
+static bool order_texts(heap *from, void *const *records, size_t count, uint32_t *order)
+{
+    size_t bytes = (count + 1) * sizeof(cg_str);
+    cg_str *ids = heap_resize(from, NULL, 0, bytes);
+
+    if (ids == NULL)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        cg_str id = id_of(records, i);
-
-        texts[i] = (intern_text){.ptr = id.ptr, .len = (uint32_t)id.len};
-    }
-    sort_texts(order, order + count, keys, count, texts);
-    heap_resize(from, texts, bytes, 0);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = id_of(records, i);
+    sort_with(order, order + count, count, id_before, ids);
+    heap_resize(from, ids, bytes, 0);
     return true;
 }
 
@@ -186,7 +193,7 @@ bool id_order(heap *from, void *const *records, size_t count, uint32_t *order, s
     if (is_good && has_keys)
         sort_by_u64(order, order + count, count, keys);
     else if (is_good)
-        is_good = order_texts(from, records, count, order, keys);
+        is_good = order_texts(from, records, count, order);
     for (size_t i = 0; i < count && is_good; i++) {
         uint32_t at = order[i];
         uint32_t last = kept > 0 ? order[kept - 1] : 0;

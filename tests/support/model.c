@@ -81,20 +81,22 @@ static void add_parameter(model_draft *draft, cg_str module, const char *key, co
 static void add_flow(model_draft *draft, cg_str function, cg_str *ret_in, cg_str *ret_out)
 {
     model_tensor *in = draft_tensor(draft);
-    model_tensor *out = draft_tensor(draft);
+    model_tensor *out;
     model_operation *operation = draft_operation(draft);
 
     assert_true(
         id_flow(&draft->mem, MODEL_ID_KIND_TENSOR, MODEL_PHASE_TRAIN, function, 2, &in->id));
-    assert_true(
-        id_flow(&draft->mem, MODEL_ID_KIND_TENSOR, MODEL_PHASE_TRAIN, function, 10, &out->id));
     assert_true(id_flow(&draft->mem, MODEL_ID_KIND_OPERATION, MODEL_PHASE_TRAIN, function, 10,
                         &operation->id));
+    *ret_in = in->id;
     in->name = CG_LIT("x");
     in->role = MODEL_TENSOR_ROLE_INPUT;
     in->owner_function = function;
     in->execution_phase = MODEL_PHASE_TRAIN;
     assert_true(draft_cuda(draft, (opt_u64){0, true}, &in->device));
+    out = draft_tensor(draft);
+    assert_true(
+        id_flow(&draft->mem, MODEL_ID_KIND_TENSOR, MODEL_PHASE_TRAIN, function, 10, &out->id));
     out->name = CG_LIT("result_of_matmul");
     out->role = MODEL_TENSOR_ROLE_OUTPUT;
     out->owner_function = function;
@@ -106,8 +108,7 @@ static void add_flow(model_draft *draft, cg_str function, cg_str *ret_in, cg_str
     operation->output = out->id;
     operation->execution_phase = MODEL_PHASE_TRAIN;
     operation->source = CG_LIT("src/net.rs:21");
-    assert_true(draft_text(draft, &operation->inputs, in->id));
-    *ret_in = in->id;
+    assert_true(draft_text(draft, &operation->inputs, *ret_in));
     *ret_out = out->id;
 }
 

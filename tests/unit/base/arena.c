@@ -90,6 +90,43 @@ static void a_reset_gives_back_what_came_after_the_mark(void **state)
     assert_nothing_held(&memory, &from);
 }
 
+static void a_block_of_the_heap_is_taken_over(void **state)
+{
+    failing memory = {0};
+
+    (void)state;
+    for (int with_block = 0; with_block < 2; with_block++) {
+        heap from;
+        arena taken;
+        arena_place place;
+        char *kept = NULL;
+        char *own;
+
+        heap_init(&from, failing_env(&memory));
+        arena_init(&taken, &from);
+        if (with_block)
+            kept = arena_take(&taken, 16);
+        own = heap_resize(&from, NULL, 0, ARENA_HEAD + 5000);
+        assert_non_null(own);
+        memset(own + ARENA_HEAD, 7, 5000);
+        place = arena_mark(&taken);
+        arena_adopt(&taken, own, ARENA_HEAD + 5000);
+        for (size_t i = 1; i < 40; i++) {
+            char *more = arena_take(&taken, i * 300);
+
+            assert_non_null(more);
+            memset(more, 1, i * 300);
+        }
+        for (size_t i = 0; i < 5000; i++)
+            assert_int_equal(own[ARENA_HEAD + i], 7);
+        arena_reset(&taken, place);
+        if (with_block)
+            assert_ptr_equal(arena_take(&taken, 16), kept + 16);
+        arena_free(&taken);
+        assert_nothing_held(&memory, &from);
+    }
+}
+
 static void texts_are_copied_with_a_nul(void **state)
 {
     heap from;
@@ -159,6 +196,7 @@ int main(void)
         cmocka_unit_test(blocks_are_aligned_and_apart),
         cmocka_unit_test(a_large_request_leaves_the_block_in_use),
         cmocka_unit_test(a_reset_gives_back_what_came_after_the_mark),
+        cmocka_unit_test(a_block_of_the_heap_is_taken_over),
         cmocka_unit_test(texts_are_copied_with_a_nul),
         cmocka_unit_test(every_failing_request_is_survived),
         cmocka_unit_test(absurd_sizes_are_refused),

@@ -159,12 +159,51 @@ static void other_documents_are_refused(void **state)
     assert_int_equal(memory.used_bytes, 0);
 }
 
+/* Tensors move while they are added, and are put in order where they lie. */
+static void many_tensors_are_put_in_order(void **state)
+{
+    enum { MANY = 700, STEP = 451 }; /* no common divisor */
+    heap from;
+    model_draft draft;
+    model_document made;
+    size_t count;
+
+    (void)state;
+    heap_init(&from, NULL);
+    model_draft_init(&draft, &from);
+    for (unsigned i = 0; i < MANY + 50; i++) {
+        model_tensor *tensor = draft_tensor(&draft);
+        unsigned number = i * STEP % MANY; /* the last fifty are there already */
+
+        assert_non_null(tensor);
+        assert_true(arena_format(&draft.mem, &tensor->id, "tensor:%u", 1000 + number));
+        assert_true(arena_format(&draft.mem, &tensor->name, "%u", i < MANY ? number : MANY));
+    }
+    assert_int_equal(model_finish(&draft, &made, NULL), CG_OK);
+    count = made.doc.tensors.count;
+    assert_int_equal(count, MANY);
+    for (unsigned i = 0; i < MANY; i++) {
+        const model_tensor *tensor = MODEL_AT(made.doc.tensors, model_tensor, i);
+        char id[32];
+        char name[32];
+
+        snprintf(id, sizeof id, "tensor:%u", 1000 + i);
+        snprintf(name, sizeof name, "%u", i);
+        assert_true(str_equal(tensor->id, str_from(id)));
+        assert_true(str_equal(tensor->name, str_from(name)));
+        assert_string_equal(tensor->dtype.ptr, MODEL_NO_DTYPE);
+    }
+    model_free(&made);
+    assert_int_equal(from.used_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_reads_back_the_same),
         cmocka_unit_test(components_list_what_belongs_to_them),
         cmocka_unit_test(equal_ids_are_one_record_and_equal_findings_are_joined),
+        cmocka_unit_test(many_tensors_are_put_in_order),
         cmocka_unit_test(stages_stand_in_their_order_and_stay),
         cmocka_unit_test(the_shape_of_a_scalar_is_not_null),
         cmocka_unit_test(other_documents_are_refused),
