@@ -18,26 +18,27 @@ static const char *escape_of(char byte)
     return NULL;
 }
 
+/* What an escape is longer than its byte. */
+static const uint8_t longer[256] = {['%'] = 2, [':'] = 2, ['/'] = 2, ['\\'] = 2, [' '] = 2};
+
 static size_t escaped_size(cg_str part)
 {
     size_t size = part.len;
 
-    for (size_t i = 0; i < part.len; i++) {
-        if (escape_of(part.ptr[i]) != NULL)
-            size += 2;
-    }
+    for (size_t i = 0; i < part.len; i++)
+        size += longer[(unsigned char)part.ptr[i]];
     return size;
 }
 
 static char *add_escaped(char *at, cg_str part)
 {
     for (size_t i = 0; i < part.len; i++) {
-        const char *escape = escape_of(part.ptr[i]);
+        char byte = part.ptr[i];
 
-        if (escape == NULL) {
-            *at++ = part.ptr[i];
+        if (longer[(unsigned char)byte] == 0) {
+            *at++ = byte;
         } else {
-            memcpy(at, escape, 3);
+            memcpy(at, escape_of(byte), 3);
             at += 3;
         }
     }

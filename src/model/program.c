@@ -644,6 +644,8 @@ cg_code program_load_part(const cg_env *env, heap *from, cargo_graph *cargo,
     code = load(ret, reterr);
     if (code != CG_OK)
         program_free(ret);
+    else
+        rust_parser_rest(ret->parser);
     return code;
 }
 

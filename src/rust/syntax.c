@@ -297,6 +297,12 @@ void rust_parser_watch(rust_parser *self, const cg_env *env)
     self->env = env;
 }
 
+void rust_parser_rest(rust_parser *self)
+{
+    guard_end(&self->memory);
+    self->parser = NULL;
+}
+
 void rust_parser_free(rust_parser *self)
 {
     if (self == NULL)
@@ -782,6 +788,8 @@ static cg_code build_file(builder *self, TSTree *parsed, cg_err *reterr)
     return is_done ? CG_OK : err_nomem(reterr);
 }
 
+#define KEPT_TEXT ((size_t)256 << 10) /* the most that memory is kept of for the next text */
+
 /* What is parsed under the guard, and what came of it. */
 typedef struct parsing {
     rust_parser *parser;
@@ -835,6 +843,8 @@ cg_code rust_parse(rust_parser *self, const rust_source *source, intern *names, 
     buf_init(&maker.value, self->heap, source->text.len * 3 + 16);
     if (!run_guarded(self, parse_file, &work))
         work.code = err_nomem(reterr);
+    if (source->text.len > KEPT_TEXT)
+        rust_parser_rest(self);
     buf_free(&maker.value);
     if (work.code != CG_OK) {
         ast_free(&tree);

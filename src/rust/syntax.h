@@ -8,8 +8,9 @@
  * from end to end. A text that needs more (only texts made for that do) gives a tree of nothing but
  * its root, broken as a whole.
  *
- * tree-sitter takes its own working memory from malloc, a few dozen bytes for each byte of text,
- * and gives it back before rust_parse returns; the nodes of the tree come from the parser's heap.
+ * tree-sitter takes its own working memory from malloc, a few dozen bytes for each byte of text. It
+ * is kept for the next text until rust_parser_rest, that of large texts only until rust_parse
+ * returns. The nodes of the tree come from the parser's heap.
  */
 #ifndef CG_RUST_SYNTAX_H
 #define CG_RUST_SYNTAX_H
@@ -22,6 +23,8 @@ typedef struct rust_parser rust_parser;
 
 cg_code rust_parser_new(heap *heap, rust_parser **ret, cg_err *reterr) CG_MUST;
 void rust_parser_free(rust_parser *self);
+/* Give back what is kept for the next text, if there is one: it costs little to have it again. */
+void rust_parser_rest(rust_parser *self);
 /* Whom to tell how far a long parse is, and to ask whether it shall go on; until then nobody. */
 void rust_parser_watch(rust_parser *self, const cg_env *env);
 

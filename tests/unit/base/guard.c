@@ -65,6 +65,59 @@ static void work_is_left_where_memory_lacks(void **state)
     guard_end(&self);
 }
 
+#define MANY 3000u
+
+/* Does the block hold what was written when it was `size` bytes long? */
+static void check_block(const unsigned char *block, size_t size, unsigned char with)
+{
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(block[i], with);
+    assert_int_equal((uintptr_t)block % _Alignof(max_align_t), 0);
+}
+
+static void churn(void *context)
+{
+    static unsigned char *blocks[MANY];
+    static size_t sizes[MANY];
+
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < MANY; i++) {
+            size_t size = (i * 37u + round * 101u) % 1500u;
+            size_t kept = blocks[i] == NULL || sizes[i] < size ? sizes[i] : size;
+
+            if ((i + round) % 3 == 0) {
+                guard_free(blocks[i]);
+                blocks[i] = guard_calloc(size, 1);
+                check_block(blocks[i], size, 0);
+            } else {
+                blocks[i] = guard_realloc(blocks[i], size);
+                check_block(blocks[i], kept, (unsigned char)i);
+            }
+            memset(blocks[i], (int)(i & 255), size);
+            sizes[i] = size;
+        }
+        for (unsigned i = 0; i < MANY; i++)
+            check_block(blocks[i], sizes[i], (unsigned char)i);
+    }
+    memset(blocks, 0, sizeof blocks);
+    memset(sizes, 0, sizeof sizes);
+    *(bool *)context = true;
+}
+
+static void blocks_lie_apart_and_keep_what_they_hold(void **state)
+{
+    guard self = {0};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bool is_done = false;
+
+        assert_true(guard_run(&self, churn, &is_done));
+        assert_true(is_done);
+        guard_end(&self); /* and all of it anew */
+    }
+}
+
 static void overflow(void *context)
 {
     (void)guard_calloc(SIZE_MAX / 2, 3);
@@ -98,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_given_back_is_given_back_at_the_end),
         cmocka_unit_test(work_is_left_where_memory_lacks),
+        cmocka_unit_test(blocks_lie_apart_and_keep_what_they_hold),
         cmocka_unit_test(a_product_that_overflows_is_no_block),
         cmocka_unit_test(without_a_guard_it_is_the_c_library),
     };
