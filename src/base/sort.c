@@ -255,18 +255,11 @@ static void order_run(uint32_t *items, uint32_t *room, uint64_t *keys, symbol_ru
         items[i] = (uint32_t)keys[i];
 }
 
-void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
-                  const intern *texts)
-{
-    if (count > 0)
-        sort_texts(items, room, keys, count, texts->texts.at);
-}
-
-void sort_texts(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
-                const intern_text *texts)
+void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count, const intern *of)
 {
     /* The smaller part always goes first, so the stack is as deep as the width of a count. */
     symbol_run stack[66];
+    const intern_text *texts = of->texts.at;
     size_t depth = 0;
 
     stack[depth++] = (symbol_run){0, count, 0, false};

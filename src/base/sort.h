@@ -17,12 +17,7 @@ void sort_by_u64(uint32_t *items, uint32_t *room, size_t count, const uint64_t *
  * their order. O(n) per 8 bytes of common prefix, else n log n.
  * `keys` is working room of `count` items.
  */
-void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
-                  const intern *texts);
-
-/* The same for indices into `texts`; hashes are not looked at. */
-void sort_texts(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
-                const intern_text *texts);
+void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count, const intern *of);
 
 /* General: merge sort, stable, O(n log n) calls of `before(context, a, b)` (a strictly first). */
 void sort_with(uint32_t *items, uint32_t *room, size_t count,
