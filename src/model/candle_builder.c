@@ -1,5 +1,6 @@
 #include "model/candle_builder.h"
 
+#include "model/builders.h"
 #include "model/candle_tensor.h"
 #include "model/eval_state.h"
 #include "model/holders.h"
@@ -201,6 +202,31 @@ static cg_code give_prefixed(library_call *call, bool is_absolute)
     return std_give(call, std_each_choice(call->eval, both, 2, prefixed, &job));
 }
 
+/* --- whose they are --- */
+
+/* The function at work; where that gives a builder back, the one that called it, and so on. */
+static item_ref owner_now(const eval *self)
+{
+    const frame *scope = self->state->frame;
+
+    while (scope && scope->caller && builder_is_within(self->types, scope->result))
+        scope = scope->caller;
+    return scope ? scope->function : 0;
+}
+
+/* The function that `owner` called to get here; 0: it is at work itself, or is not on the way. */
+static item_ref via_of(const eval *self, item_ref owner)
+{
+    item_ref above = 0;
+
+    for (const frame *at = self->state->frame; at && owner; at = at->caller) {
+        if (at->function == owner)
+            return above;
+        above = at->function;
+    }
+    return 0;
+}
+
 /* --- registration --- */
 
 cg_code candle_register(library_call *call, const candle_parameter *parameter, val *ret)
@@ -220,6 +246,7 @@ cg_code candle_register(library_call *call, const candle_parameter *parameter, v
                              .repeat = self->trail->repeat,
                              .condition = self->trail->condition,
                              .place = call->place,
+                             .via = via_of(self, self->trail->roots.at[builder->root].owner),
                              .alternative = parameter->alternative,
                              .is_running_state = parameter->is_running_state};
     expr *shape;
@@ -432,7 +459,8 @@ static const source_row SOURCES[] = {
 static cg_code give_root(library_call *call, const source_row *row)
 {
     eval *self = call->eval;
-    trail_root root = {.name = call->name, .source = row->source, .place = call->place};
+    trail_root root = {
+        .name = call->name, .source = row->source, .owner = owner_now(self), .place = call->place};
     builder_value made = {0};
     val builder;
 
@@ -518,6 +546,45 @@ static cg_code give_variables(library_call *call)
     return std_give(call, value_make(self->values, &list));
 }
 
+/* The root that stands for the map; a new one when no builder was made from it yet. */
+static uint32_t root_of_map(library_call *call)
+{
+    trail *track = call->eval->trail;
+
+    for (uint32_t i = 1; i < track->roots.count; i++) {
+        if (track->roots.at[i].varmap == call->receiver)
+            return i;
+    }
+    return trail_add_root(track, &(trail_root){.name = CG_LIT("varmap"),
+                                               .source = BUILDER_VARMAP,
+                                               .owner = owner_now(call->eval),
+                                               .varmap = call->receiver,
+                                               .place = call->place});
+}
+
+/* `map.get(shape, key, init, dtype, device)`: a variable without a builder. */
+static cg_code give_variable(library_call *call)
+{
+    static const get_row row = {"get", 1, 0, 3};
+    trail *track = call->eval->trail;
+    builder_value made = {0};
+    val builder, result;
+
+    /* A constructor is told by the builders it is given. */
+    if (call->count != 5 || std_kind(call, call->args[1]) == VALUE_CHOICE ||
+        (track->roots.count > 1 && track->roots.at[1].source == BUILDER_PARAMETER))
+        return tensor_give(call);
+    made.root = root_of_map(call);
+    made.device = std_arg(call, 4);
+    builder = made.root
+                  ? make_builder(call->eval, std_type(call->eval, "candle_nn::VarBuilder"), &made)
+                  : 0;
+    if (!builder)
+        return no_memory(call);
+    CG_TRY(get_one(call, &row, builder, call->args[1], &result));
+    return std_give(call, result);
+}
+
 static cg_code give_event(library_call *call, enum trail_event_kind kind)
 {
     trail_event event = {.kind = (uint8_t)kind,
@@ -555,7 +622,7 @@ cg_code varmap_call(library_call *call)
         return std_give(call, std_plain(call->eval, VALUE_UNIT));
     if (str_equal(name, CG_LIT("get"))) {
         CG_TRY(give_event(call, EVENT_VARMAP_TOUCHED));
-        return tensor_give(call);
+        return give_variable(call);
     }
     if (str_equal(name, CG_LIT("data")))
         CG_TRY(give_event(call, EVENT_VARMAP_TOUCHED));

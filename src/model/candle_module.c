@@ -534,6 +534,44 @@ static bool are_builders(const library_call *call, const value *choice)
     return choice->count > 0;
 }
 
+/*
+ * Builders that differ in nothing but where their tensors come from, a file or a map: the same keys
+ * are asked for. One of them, that of the map before others; 0: they differ in more.
+ */
+static val one_of_origin(const library_call *call, const value *choice)
+{
+    const trail *track = call->eval->trail;
+    const builder_value *first = std_at(call, choice->as.items[0])->as.builder;
+    val found = choice->as.items[0];
+    bool is_map = false;
+
+    for (size_t i = 0; i < choice->count; i++) {
+        const builder_value *at = std_at(call, choice->as.items[i])->as.builder;
+        uint8_t source = at->root < track->roots.count ? track->roots.at[at->root].source
+                                                       : (uint8_t)BUILDER_PARAMETER;
+
+        if (source == BUILDER_PARAMETER || (source == BUILDER_VARMAP && is_map) ||
+            at->condition != first->condition || at->is_renamed != first->is_renamed ||
+            at->prefix.count != first->prefix.count)
+            return 0;
+        for (size_t k = 0; k < at->prefix.count; k++) {
+            if (at->prefix.at[k].is_hole != first->prefix.at[k].is_hole ||
+                !str_equal(at->prefix.at[k].text, first->prefix.at[k].text))
+                return 0;
+        }
+        is_map = is_map || source == BUILDER_VARMAP;
+        if (source == BUILDER_VARMAP)
+            found = choice->as.items[i];
+    }
+    return found;
+}
+
+static void use_all(const library_call *call, const value *choice)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        trail_step_used(call->eval->trail, std_at(call, choice->as.items[i])->as.builder->last);
+}
+
 static cg_code give_constructed(library_call *call, size_t row, cg_str path)
 {
     bound args = {.call = call};
@@ -559,6 +597,15 @@ static cg_code give_constructed(library_call *call, size_t row, cg_str path)
         if (builder->kind != VALUE_BUILDER &&
             (builder->kind != VALUE_CHOICE || !are_builders(call, builder)))
             return CG_OK;
+    }
+    if (builder != NULL && builder->kind == VALUE_CHOICE) {
+        val one = one_of_origin(call, builder);
+
+        if (one != 0) {
+            use_all(call, builder);
+            args.values[args.builder] = one;
+            builder = NULL;
+        }
     }
     if (builder == NULL || builder->kind == VALUE_BUILDER) {
         CG_TRY(construct(&args, row, path, &result));

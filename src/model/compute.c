@@ -64,8 +64,9 @@ cg_code compute_component(void *context, const extract_component *component, siz
     return entries_of_component(&self->entries, component, index, reterr);
 }
 
-cg_code compute_rest(compute *self, cg_err *reterr)
+cg_code compute_rest(compute *self, const extraction *components, cg_err *reterr)
 {
+    CG_TRY(entries_of_makers(&self->entries, components, reterr));
     CG_TRY(entries_rest(&self->entries, reterr));
     entries_end(&self->entries);
     return CG_OK;

@@ -41,7 +41,7 @@ cg_code compute_begin(compute *self, eval *interpreter, const function_facts *fu
 /* For extract_options.made. */
 cg_code compute_component(void *context, const extract_component *component, size_t index,
                           cg_err *reterr);
-cg_code compute_rest(compute *self, cg_err *reterr) CG_MUST;
+cg_code compute_rest(compute *self, const extraction *components, cg_err *reterr) CG_MUST;
 /* Rows of the document and findings; the structure is assembled already. */
 cg_code compute_report(compute *self, const extraction *components, cg_err *reterr) CG_MUST;
 /* Findings that depend on how drivers make the components; behind compute_report. */

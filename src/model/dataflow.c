@@ -153,6 +153,18 @@ static uint8_t role_of(const writer *self, node_ref node)
 
 /* --- rows --- */
 
+/* A function that makes its builders has models of others run too. */
+static bool is_its_own(const entry_run *run, cg_str root, cg_str key)
+{
+    for (size_t i = 0; run->is_maker && i < run->component->parameters.count; i++) {
+        const extract_parameter *at = &run->component->parameters.at[i];
+
+        if (str_equal(at->printed, key) && str_equal(at->root, root))
+            return true;
+    }
+    return !run->is_maker;
+}
+
 /* The id of the parameter a node is; absent when no constructor asked for it. */
 static bool make_parameter_id(writer *self, const flow_node *at, cg_str *ret)
 {
@@ -162,7 +174,9 @@ static bool make_parameter_id(writer *self, const flow_node *at, cg_str *ret)
     *ret = (cg_str){0};
     if (!self->component.ptr || at->parameter->root >= track->roots.count)
         return true;
-    return extract_print(self->out->heap, at->parameter->key, &self->out->work, &printed) &&
+    if (!extract_print(self->out->heap, at->parameter->key, &self->out->work, &printed))
+        return false;
+    return !is_its_own(self->run, track->roots.at[at->parameter->root].name, printed) ||
            id_make(self->mem, MODEL_ID_KIND_PARAMETER,
                    ID_PARTS(self->component, track->roots.at[at->parameter->root].name, printed),
                    ret);

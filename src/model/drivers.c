@@ -63,31 +63,6 @@ static cg_code makes_builder(finder *self, const function_fact *fact, bool *ret)
     return CG_OK;
 }
 
-/* Does a parameter hold a builder? Then its constructor was looked at as one. */
-static cg_code takes_builder(finder *self, item_ref function, bool *ret)
-{
-    const model_type *shape;
-    type_ref open[DEPTH_MOST];
-    size_t count = 0, visited = 0;
-    type_ref type = 0;
-
-    *ret = false;
-    CG_TRY(type_of_item(self->types, function, &type, self->reterr));
-    shape = type_at(self->types, type);
-    if (shape->kind != TYPE_FUNCTION)
-        return CG_OK;
-    for (size_t i = 0; i + 1 < shape->arg_count && count < DEPTH_MOST; i++)
-        open[count++] = shape->args[i];
-    while (count > 0 && !*ret && visited++ < 256) {
-        type = open[--count];
-        shape = type_at(self->types, type);
-        *ret = extract_is_builder(self->types, type);
-        for (size_t i = 0; i < shape->arg_count && count < DEPTH_MOST; i++)
-            open[count++] = shape->args[i];
-    }
-    return CG_OK;
-}
-
 /* Who calls a function that makes something makes it too. */
 static cg_code spread(finder *self)
 {
@@ -629,11 +604,12 @@ static cg_code find_all(finder *self)
     CG_TRY(spread(self));
     for (size_t i = 0; i < facts->all.count; i++) {
         const function_fact *fact = &facts->all.at[i];
-        bool is_constructor = false;
+        bool is_constructor = false, gives = false;
 
         if (!self->makes[i] || walk_is_test(self->program, fact->item))
             continue;
-        CG_TRY(takes_builder(self, fact->item, &is_constructor));
+        /* Then it was looked at as a constructor. */
+        CG_TRY(builder_of_function(self->types, fact->item, &is_constructor, &gives, self->reterr));
         if (is_constructor)
             continue;
         if (!env_progress(self->program->env, "drivers", self->out->all.count, 0))

@@ -1,6 +1,7 @@
 #include "model/entry.h"
 
 #include "model/flow_build.h"
+#include "model/makers.h"
 #include "model/std_call.h"
 #include "model/value_kinds.h"
 #include "model/walk.h"
@@ -421,6 +422,9 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
     self->is_done[index] = true;
     CG_TRY(is_module ? call_module(self, fact->item, receiver, &run.result)
                      : call_item(self, fact->item, receiver, self->slots[index], &run.result));
+    run.is_maker = component && component->is_maker && component->constructor == fact->item;
+    if (run.is_maker && !makers_name_roots(self->eval))
+        return nomem(self);
     for (size_t i = trail_from.faults; i < track->faults.count; i++)
         run.is_cut = run.is_cut || track->faults.at[i].rule != NULL;
     CG_TRY(show(self, &run, trail_from.events));
@@ -472,6 +476,27 @@ cg_code entries_of_component(void *context, const extract_component *component, 
     if (!component->type || !self->first[component->type])
         return CG_OK;
     return run_all_of(self, component->type, component, index, component->result);
+}
+
+cg_code entries_of_makers(entries *self, const extraction *components, cg_err *reterr)
+{
+    self->reterr = reterr;
+    for (size_t i = 0; i < components->components.count; i++) {
+        const extract_component *component = &components->components.at[i];
+        const function_fact *fact = component->is_maker && !component->type
+                                        ? function_of(self->functions, component->constructor)
+                                        : NULL;
+        values_mark mark = values_position(self->eval->values);
+
+        if (!fact || self->is_done[fact - self->functions->all.at])
+            continue;
+        flow_reset(self->eval->flow, self->empty);
+        trail_reset(self->eval->trail);
+        eval_begin(self->eval, self->eval->program->items.at[fact->item].file);
+        CG_TRY(run_entry(self, (size_t)(fact - self->functions->all.at), component, i, 0, false));
+        values_forget(self->eval->values, mark);
+    }
+    return CG_OK;
 }
 
 /* --- types that no builder makes --- */

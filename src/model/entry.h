@@ -11,6 +11,7 @@
  *   entries_begin(&all, eval, facts, readers, 2, reterr);      eval->flow is on from now on
  *   extract_options.made = entries_of_component, .context = &all;
  *   extract_run(...);                                          runs the entries of every component
+ *   entries_of_makers(&all, components, reterr);               those that are components themselves
  *   entries_rest(&all, reterr);                                those of all others
  *   entries_end(&all);                                         eval->flow is off again
  *
@@ -29,6 +30,7 @@ typedef struct entry_run {
     const extract_component *component; /* whose constructor made the receiver; NULL: none did */
     size_t component_index;             /* in the extraction; SIZE_MAX: none */
     uint8_t phases;                     /* PHASES_TRAIN | PHASES_INFER */
+    bool is_maker;      /* it makes the parameters of the component itself, on its way */
     bool is_loss;       /* computes a loss: of the library, by its own name, or it calls backward */
     bool is_cut;        /* something was not followed to its end */
     size_t first_fault; /* of the run, in the trail */
@@ -71,6 +73,7 @@ cg_code entries_begin(entries *self, eval *interpreter, const function_facts *fu
 /* For extract_options.made. */
 cg_code entries_of_component(void *context, const extract_component *component, size_t index,
                              cg_err *reterr);
+cg_code entries_of_makers(entries *self, const extraction *components, cg_err *reterr) CG_MUST;
 cg_code entries_rest(entries *self, cg_err *reterr) CG_MUST;
 void entries_end(entries *self);
 

@@ -31,8 +31,9 @@ typedef struct extractor {
     VEC(cg_str) roots;
     number_map keys;     /* of its parameters */
     number_map prefixes; /* of these, where it matters */
+    const bool *is_own;  /* by parameter of the trail; NULL: all are */
+    uint32_t *kept_as;   /* by instance of the trail: its place in the component; NULL: the same */
     size_t kept;
-    flow_mark no_tensors; /* the empty graph */
     cg_err *reterr;
 } extractor;
 
@@ -41,7 +42,7 @@ static cg_code nomem(extractor *self)
     return err_nomem(self->reterr);
 }
 
-bool extract_is_builder(const types *known, type_ref type)
+static bool is_builder(const types *known, type_ref type)
 {
     return builder_type_of(known, type) != BUILDER_NONE;
 }
@@ -52,7 +53,7 @@ static bool type_holds_builder(extractor *self, type_ref type, unsigned depth)
 {
     const model_type shape = *type_at(self->types, type);
 
-    if (extract_is_builder(self->types, type))
+    if (is_builder(self->types, type))
         return true;
     if (depth > 4 || shape.kind == TYPE_FUNCTION)
         return false;
@@ -163,11 +164,10 @@ static bool is_built(const extractor *self, type_ref result)
 
         return !str_equal(path, CG_LIT("candle_core::Tensor")) &&
                !str_equal(path, CG_LIT("candle_core::quantized::QTensor")) &&
-               !extract_is_builder(self->types, result) &&
-               !str_equal(path, CG_LIT("std::string::String"));
+               !is_builder(self->types, result) && !str_equal(path, CG_LIT("std::string::String"));
     }
     case TYPE_TUPLE: return shape.arg_count > 0;
-    default: return !extract_is_builder(self->types, result);
+    default: return !is_builder(self->types, result);
     }
 }
 
@@ -210,8 +210,8 @@ static cg_code consider(extractor *self, item_ref function)
     type_ref made = type_peel(self->types, type);
     const model_type result = *type_at(self->types, made);
     item_ref owner = item.owner;
-    bool is_item = result.kind == TYPE_ITEM && !extract_is_builder(self->types, made) &&
-                   is_own(self, result.item);
+    bool is_item =
+        result.kind == TYPE_ITEM && !is_builder(self->types, made) && is_own(self, result.item);
 
     if (is_item) {
         const model_type *own =
@@ -377,7 +377,7 @@ static cg_code argument_of(extractor *self, type_ref type, cg_str name, bool is_
     values *made = self->eval->values;
     bool is_holder = false;
 
-    if (extract_is_builder(self->types, type))
+    if (is_builder(self->types, type))
         return argument_builder(self, type, name, is_optional, place, ret);
     if (depth < 3)
         CG_TRY(struct_holds_builder(self, type, &is_holder));
@@ -563,6 +563,14 @@ static bool same_key(const extract_parameter *a, const extract_parameter *b)
     return str_equal(a->root, b->root) && str_equal(a->printed, b->printed);
 }
 
+/* Of an instance of the trail, among those that are kept. */
+static uint32_t place_of(const extractor *self, uint32_t instance)
+{
+    if (!instance)
+        return 0;
+    return self->kept_as ? self->kept_as[instance] : instance - 1;
+}
+
 static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint32_t first_instance,
                               extract_parameter *ret)
 {
@@ -571,7 +579,7 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
     expr *shape = arena_take(&out->mem, (from->rank + 1) * sizeof *shape);
 
     *ret = (extract_parameter){
-        .instance = from->instance ? first_instance + from->instance - 1 : first_instance,
+        .instance = first_instance + place_of(self, from->instance),
         .last = copy_steps(self, from->last),
         .shape = shape,
         .rank = from->rank,
@@ -609,7 +617,7 @@ static cg_code keep_instance(extractor *self, const trail_instance *from, uint32
     cg_str root = from->root ? track->roots.at[from->root].name : (cg_str){0};
 
     *ret = (extract_instance){
-        .parent = from->parent ? first_instance + from->parent - 1 : UINT32_MAX,
+        .parent = from->parent ? first_instance + place_of(self, from->parent) : UINT32_MAX,
         .type = from->type,
         .constructor = from->constructor,
         .field = from->field,
@@ -668,6 +676,8 @@ static cg_code keep_unused(extractor *self)
         size_t depth = 0;
         bool is_good = true;
 
+        if (self->is_own && step->place.function != self->component->constructor)
+            continue;
         for (const builder_step *at = step; at && depth < 64; at = at->before)
             chain[depth++] = at;
         buf_init(&whole, self->out->heap, SIZE_MAX);
@@ -740,6 +750,8 @@ static cg_code keep_trail(extractor *self, bool is_first)
             return nomem(self);
     }
     for (size_t i = 1; i < track->instances.count; i++) {
+        if (self->kept_as && self->kept_as[i] == UINT32_MAX)
+            continue;
         extract_instance *entry = vec_add(from_heap, &component->instances);
 
         if (!entry)
@@ -750,6 +762,8 @@ static cg_code keep_trail(extractor *self, bool is_first)
         extract_parameter entry;
         uint32_t j = 0;
 
+        if (self->is_own && !self->is_own[i])
+            continue;
         CG_TRY(keep_parameter(self, &track->parameters.at[i], first_instance, &entry));
         CG_TRY(find_key(self, &entry, (uint32_t)component->parameters.count, &j));
         if (j < component->parameters.count) {
@@ -809,7 +823,7 @@ static cg_code build(extractor *self, item_ref constructor, bool is_first)
     eval_begin(self->eval, item.file);
     trail_reset(track);
     if (self->eval->flow)
-        flow_reset(self->eval->flow, self->no_tensors);
+        flow_reset(self->eval->flow, *self->out->no_tensors);
     CG_TRY(self_type_of(self, constructor, &bindings));
     if (self->component->type)
         CG_TRY(type_of_item(self->types, self->component->type, &type, self->reterr));
@@ -936,12 +950,11 @@ static cg_code mark_nested(extractor *self)
     return CG_OK;
 }
 
-cg_code extract_run(eval *interpreter, const extract_options *options, extraction *ret,
-                    cg_err *reterr)
+static extractor extractor_of(eval *interpreter, extraction *out, cg_err *reterr)
 {
     program *code_of = interpreter->program;
     extractor self = {
-        .out = ret,
+        .out = out,
         .eval = interpreter,
         .program = code_of,
         .types = interpreter->types,
@@ -951,14 +964,45 @@ cg_code extract_run(eval *interpreter, const extract_options *options, extractio
         .name_load = intern_add(&code_of->names, CG_LIT("load")),
         .reterr = reterr,
     };
-    cg_code code = CG_OK;
+
+    number_map_init(&self.keys, code_of->heap);
+    number_map_init(&self.prefixes, code_of->heap);
+    for (size_t i = 0; i < out->components.count; i++)
+        self.kept += out->components.at[i].instances.count + out->components.at[i].parameters.count;
+    return self;
+}
+
+static void extractor_end(extractor *self)
+{
+    number_map_free(&self->keys);
+    number_map_free(&self->prefixes);
+    vec_free(self->out->heap, &self->candidates);
+    vec_free(self->out->heap, &self->roots);
+    self->out->is_near = self->out->is_near || self->kept > KEPT_MOST / 2;
+}
+
+static cg_code keep_empty(extractor *self)
+{
+    flow_mark *mark = arena_take(&self->out->mem, sizeof *mark);
+
+    if (!mark)
+        return nomem(self);
+    if (self->eval->flow)
+        *mark = flow_position(self->eval->flow);
+    self->out->no_tensors = mark;
+    return CG_OK;
+}
+
+cg_code extract_run(eval *interpreter, const extract_options *options, extraction *ret,
+                    cg_err *reterr)
+{
+    program *code_of = interpreter->program;
 
     *ret = (extraction){.heap = code_of->heap, .eval = interpreter};
     arena_init(&ret->mem, code_of->heap);
-    number_map_init(&self.keys, code_of->heap);
-    number_map_init(&self.prefixes, code_of->heap);
-    if (interpreter->flow)
-        self.no_tensors = flow_position(interpreter->flow);
+    extractor self = extractor_of(interpreter, ret, reterr);
+    cg_code code = keep_empty(&self);
+
     for (item_ref item = 1; code == CG_OK && item < code_of->items.count; item++) {
         if (code_of->items.at[item].kind == ITEM_FUNCTION && is_own(&self, item))
             code = consider(&self, item);
@@ -976,18 +1020,124 @@ cg_code extract_run(eval *interpreter, const extract_options *options, extractio
         code = build_component(&self, &sorted[i], count, options);
         i += count;
     }
+    extractor_end(&self);
+    if (code == CG_OK && !options->is_open)
+        code = extract_close(interpreter, options, ret, reterr);
+    if (code != CG_OK)
+        extraction_free(ret);
+    return code;
+}
+
+/* Instances with parameters of its own, and those around them; the first one always. */
+static cg_code choose_instances(extractor *self)
+{
+    const trail *track = self->eval->trail;
+    size_t count = track->instances.count;
+    uint32_t next = 0;
+
+    self->kept_as = arena_zero(&self->out->mem, (count + 1) * sizeof *self->kept_as);
+    if (!self->kept_as)
+        return nomem(self);
+    for (size_t i = 1; i < track->parameters.count; i++) {
+        uint32_t at = self->is_own[i] ? track->parameters.at[i].instance : 0;
+
+        for (; at && !self->kept_as[at]; at = track->instances.at[at].parent)
+            self->kept_as[at] = 1;
+    }
+    for (size_t i = 1; i < count; i++)
+        self->kept_as[i] = self->kept_as[i] || i == 1 ? next++ : UINT32_MAX;
+    return CG_OK;
+}
+
+/* The roots of its parameters are those of the component. */
+static cg_code find_roots(extractor *self)
+{
+    const extract_component *component = self->component;
+
+    for (size_t i = 0; i < component->parameters.count; i++) {
+        cg_str *slot = vec_add(self->out->heap, &self->roots);
+
+        if (!slot)
+            return nomem(self);
+        *slot = component->parameters.at[i].root;
+    }
+    return keep_roots(self);
+}
+
+cg_code extract_take(eval *interpreter, const extract_options *options, extraction *ret,
+                     const extract_own *own, cg_err *reterr)
+{
+    extractor self = extractor_of(interpreter, ret, reterr);
+    item_ref named = own->type ? own->type : own->function;
+    const program_item item = self.program->items.at[named];
+    extract_component *component = vec_add(ret->heap, &ret->components);
+    cg_code code = CG_OK;
+
+    if (!component)
+        return nomem(&self);
+    *component = (extract_component){
+        .type = own->type,
+        .constructor = own->function,
+        .name = program_text(self.program, item.name),
+        .is_public = item.visibility == VISIBLE_PUBLIC,
+        .is_maker = true,
+    };
+    self.component = component;
+    self.is_own = own->is_own;
+    if (!program_item_path(self.program, named, &component->qualified))
+        code = nomem(&self);
+    if (code == CG_OK && !is_wanted(options, component)) {
+        ret->components.count--;
+        extractor_end(&self);
+        return CG_OK;
+    }
     if (code == CG_OK)
-        code = mark_nested(&self);
-    ret->is_near = self.kept > KEPT_MOST / 2;
+        code = choose_instances(&self);
+    if (code == CG_OK)
+        code = keep_trail(&self, true);
+    if (code == CG_OK)
+        code = find_roots(&self);
+    component->result = own->result;
+    if (code == CG_OK && own->type && options->made)
+        code = options->made(options->context, component, ret->components.count - 1, reterr);
+    component->result = 0;
+    extractor_end(&self);
+    return code;
+}
+
+cg_code extract_function(eval *interpreter, const extract_options *options, extraction *ret,
+                         item_ref function, bool *ret_is_built, cg_err *reterr)
+{
+    extractor self = extractor_of(interpreter, ret, reterr);
+    const program_item item = self.program->items.at[function];
+    candidate one = {.function = function, .rank = RANK_ELSEWHERE};
+    type_bindings bindings = {0};
+    type_ref type = 0;
+    cg_code code = CG_OK;
+    bool takes = false, gives = false;
+
+    *ret_is_built = false;
+    if (!item.owner && is_own(&self, function))
+        code = builder_of_function(self.types, function, &takes, &gives, reterr);
+    if (takes && code == CG_OK)
+        code = lower_in(&self, function, &bindings, signature_of(&self, function).result, &type);
+    *ret_is_built = type != 0 && !gives && is_built(&self, type_peel(self.types, type));
+    if (code == CG_OK && *ret_is_built)
+        code = build_component(&self, &one, 1, options);
+    extractor_end(&self);
+    return code;
+}
+
+cg_code extract_close(eval *interpreter, const extract_options *options, extraction *ret,
+                      cg_err *reterr)
+{
+    extractor self = extractor_of(interpreter, ret, reterr);
+    cg_code code = mark_nested(&self);
+
+    extractor_end(&self);
     if (code == CG_OK && options->root.ptr && ret->components.count == 0)
         code = cg_fail(reterr, PROBLEM_COMPONENT, "no component is called `%.*s`",
                        ERR_STR(options->root));
-    number_map_free(&self.keys);
-    number_map_free(&self.prefixes);
-    vec_free(code_of->heap, &self.candidates);
-    vec_free(code_of->heap, &self.roots);
-    if (code != CG_OK)
-        extraction_free(ret);
     return code;
 }
 

@@ -58,6 +58,7 @@ typedef struct extract_component {
     cg_str qualified;
     bool is_public;
     bool is_nested; /* some other component makes it */
+    bool is_maker;  /* its constructor makes the builders itself, and its roots are those */
     const cg_str *roots;
     size_t root_count;
     val result; /* what the first constructor returned; only while `made` is called, then 0 */
@@ -66,12 +67,15 @@ typedef struct extract_component {
     VEC(extract_fault) faults;
 } extract_component;
 
+struct flow_mark;
+
 typedef struct extraction {
     heap *heap;
     arena mem;
     eval *eval;
-    VEC(extract_component) components; /* in source order */
-    bool is_near;                      /* what is kept of all components came near its ceiling */
+    VEC(extract_component) components;  /* in source order */
+    bool is_near;                       /* what is kept of all components came near its ceiling */
+    const struct flow_mark *no_tensors; /* the empty graph, where there is one */
 } extraction;
 
 typedef struct extract_options {
@@ -83,15 +87,30 @@ typedef struct extract_options {
     cg_code (*made)(void *context, const extract_component *component, size_t index,
                     cg_err *reterr);
     void *context;
+    bool is_open; /* more components will be added: extract_close is called then */
 } extract_options;
+
+/* What the trail has of a function that makes its builders itself. */
+typedef struct extract_own {
+    item_ref function;
+    item_ref type;      /* struct or enum it gives; 0: the component is the function */
+    const bool *is_own; /* by parameter of the trail: it belongs to the component */
+    val result;
+} extract_own;
 
 /* CG_NOT_FOUND when options->root names nothing. */
 cg_code extract_run(eval *interpreter, const extract_options *options, extraction *ret,
                     cg_err *reterr) CG_MUST;
+/* One more component, from the trail of an evaluation; for options->is_open. */
+cg_code extract_take(eval *interpreter, const extract_options *options, extraction *ret,
+                     const extract_own *own, cg_err *reterr) CG_MUST;
+/* One more component: what a free function that gets a builder makes, public or not. */
+cg_code extract_function(eval *interpreter, const extract_options *options, extraction *ret,
+                         item_ref function, bool *ret_is_built, cg_err *reterr) CG_MUST;
+cg_code extract_close(eval *interpreter, const extract_options *options, extraction *ret,
+                      cg_err *reterr) CG_MUST;
 void extraction_free(extraction *self);
 
-/* Is this a VarBuilder of Candle, float or quantized? */
-bool extract_is_builder(const types *known, type_ref type);
 /* A key or prefix as documents have it: `layers.{i}.weight`; in `mem`. */
 bool extract_print(heap *from, text_pieces pieces, arena *mem, cg_str *ret);
 

@@ -201,6 +201,16 @@ static bool is_loss_path(cg_str path)
     return false;
 }
 
+/* Does a call of the path make a map of variables or a builder? */
+static bool is_maker_path(cg_str path)
+{
+    return str_starts_with(path, CG_LIT("candle_nn::VarMap::")) ||
+           str_starts_with(path, CG_LIT("candle_nn::VarBuilder::")) ||
+           str_starts_with(path, CG_LIT("candle_nn::var_builder::")) ||
+           (str_starts_with(path, CG_LIT("candle_transformers::")) &&
+            str_find(path, CG_LIT("::VarBuilder::")) != SIZE_MAX);
+}
+
 /* The last name of a path expression, 0 when it has none. */
 static sym path_leaf(const ast *tree, ast_ref path)
 {
@@ -234,8 +244,12 @@ static cg_code callee_of(lister *self, function_fact *fact, ast_ref callee, item
 
     CG_TRY(names_resolve(self->program, item.module, item.file, callee, SPACE_VALUE, &def,
                          self->reterr));
-    if (def.kind == DEF_EXTERNAL && def.path)
-        fact->is_loss = fact->is_loss || is_loss_path(program_text(self->program, def.path));
+    if (def.kind == DEF_EXTERNAL && def.path) {
+        cg_str path = program_text(self->program, def.path);
+
+        fact->is_loss = fact->is_loss || is_loss_path(path);
+        fact->makes = fact->makes || is_maker_path(path);
+    }
     if (def.kind == DEF_ITEM && def.rest == 0) {
         *ret = def.item;
         return CG_OK;

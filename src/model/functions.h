@@ -20,6 +20,7 @@ typedef struct function_fact {
     bool is_entrypoint;
     bool is_loss;
     bool has_tensor; /* among parameters and result */
+    bool makes;      /* a VarMap or a VarBuilder, itself */
     model_function *record;
 } function_fact;
 

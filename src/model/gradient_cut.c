@@ -78,7 +78,9 @@ static bool is_inner(const reporter *self, const uint32_t *all, size_t count, ui
     for (size_t i = 0; i < count; i++) {
         const learning_entry *other = &self->from->entries.at[all[i]];
 
-        if (all[i] != which && (!is_foreign || other->component != entry->component) &&
+        /* Makers run models of others without knowing their parameters. */
+        if (all[i] != which && !other->is_maker &&
+            (!is_foreign || other->component != entry->component) &&
             does_run(other, entry->function->item))
             return true;
     }
@@ -98,13 +100,15 @@ static cg_code choose_entries(reporter *self, size_t begin, size_t end)
             uint32_t which = cut_at(self, i)->entry;
             const learning_entry *entry = &self->from->entries.at[which];
 
-            if (!(entry->phases & PHASES_TRAIN) || entry->component == SIZE_MAX)
+            if (!(entry->phases & PHASES_TRAIN) || entry->component == SIZE_MAX ||
+                (entry->is_maker && (round == 0 || cut_at(self, i)->key_count == 0)))
                 continue;
             if (round == 0) {
                 has_loss = has_loss || entry->is_loss;
                 continue;
             }
-            if ((has_loss && !entry->is_loss) || (all.count > 0 && all.at[all.count - 1] == which))
+            if ((has_loss && !entry->is_loss && !entry->is_maker) ||
+                (all.count > 0 && all.at[all.count - 1] == which))
                 continue;
             uint32_t *slot = vec_add(self->draft->heap, &all);
 
@@ -117,7 +121,8 @@ static cg_code choose_entries(reporter *self, size_t begin, size_t end)
     for (size_t i = 0; code == CG_OK && i < all.count; i++) {
         uint32_t *slot;
 
-        if (is_inner(self, all.at, all.count, all.at[i], true))
+        if (!self->from->entries.at[all.at[i]].is_maker &&
+            is_inner(self, all.at, all.count, all.at[i], true))
             continue;
         slot = vec_add(self->draft->heap, &self->chosen);
         if (slot)

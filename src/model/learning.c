@@ -143,21 +143,6 @@ static cg_code mark_read(reader *self)
     return CG_OK;
 }
 
-/* Which nodes have a parameter in them; a second round for what loops carry back. */
-static void mark_holders(reader *self)
-{
-    for (unsigned round = 0; round < 2; round++) {
-        for (node_ref n = 1; n < self->node_count; n++) {
-            size_t edge_count;
-            const flow_edge *edges = edges_of(self->graph, n, &edge_count);
-
-            self->holds[n] = self->holds[n] || flow_at(self->graph, n)->kind == FLOW_PARAMETER;
-            for (size_t i = 0; i < edge_count && !self->holds[n]; i++)
-                self->holds[n] = is_edge(&edges[i]) && self->holds[edges[i].from];
-        }
-    }
-}
-
 /* --- parameters --- */
 
 static cg_code find_key(const reader *self, const flow_parameter *parameter, uint32_t *ret)
@@ -181,22 +166,29 @@ static cg_code find_key(const reader *self, const flow_parameter *parameter, uin
     return CG_OK;
 }
 
+/* What comes straight from a file is no variable: nothing trains it. */
+static bool is_loaded(const trail_root *root)
+{
+    return root->source != BUILDER_PARAMETER && root->source != BUILDER_VARMAP;
+}
+
 /* Of the parameters the constructor made; they stay the same for all entries of the component. */
 static cg_code find_keys(reader *self)
 {
     learning *out = self->out;
     const trail *track = self->graph->trail;
+    uint32_t count = self->run->is_maker ? self->node_count : self->run->since.nodes;
 
     if (out->component == self->run->component_index && out->component != NO_COMPONENT &&
-        out->key_of.count == self->run->since.nodes)
+        out->key_of.count == count && !self->run->is_maker)
         return CG_OK;
     out->component = self->run->component_index;
     out->key_of.count = 0;
     out->is_fixed.count = 0;
-    if (!vec_reserve(out->heap, &out->key_of, self->run->since.nodes) ||
-        !vec_reserve(out->heap, &out->is_fixed, self->run->since.nodes))
+    if (!vec_reserve(out->heap, &out->key_of, count) ||
+        !vec_reserve(out->heap, &out->is_fixed, count))
         return nomem(self);
-    for (node_ref n = 0; n < self->run->since.nodes; n++) {
+    for (node_ref n = 0; n < count; n++) {
         const flow_node *at = flow_at(self->graph, n);
         uint32_t key = 0;
 
@@ -206,7 +198,8 @@ static cg_code find_keys(reader *self)
         out->is_fixed.at[out->is_fixed.count++] =
             at->kind == FLOW_PARAMETER &&
             (at->parameter->is_running_state || at->parameter->root >= track->roots.count ||
-             track->roots.at[at->parameter->root].is_quantized);
+             track->roots.at[at->parameter->root].is_quantized ||
+             is_loaded(&track->roots.at[at->parameter->root]));
     }
     return CG_OK;
 }
@@ -215,6 +208,22 @@ static cg_code find_keys(reader *self)
 static uint32_t key_of(const reader *self, node_ref node)
 {
     return node < self->out->key_of.count ? self->out->key_of.at[node] : 0;
+}
+
+/* Which nodes have a parameter in them; a second round for what loops carry back. */
+static void mark_holders(reader *self)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        for (node_ref n = 1; n < self->node_count; n++) {
+            size_t edge_count;
+            const flow_edge *edges = edges_of(self->graph, n, &edge_count);
+
+            self->holds[n] = self->holds[n] || (flow_at(self->graph, n)->kind == FLOW_PARAMETER &&
+                                                (!self->run->is_maker || key_of(self, n)));
+            for (size_t i = 0; i < edge_count && !self->holds[n]; i++)
+                self->holds[n] = is_edge(&edges[i]) && self->holds[edges[i].from];
+        }
+    }
 }
 
 static cg_code keep_states(reader *self, learning_entry *entry)
@@ -496,6 +505,7 @@ static cg_code read_one(reader *self)
         .phases = run->phases,
         .is_loss = run->is_loss,
         .is_cut = run->is_cut,
+        .is_maker = run->is_maker,
         .has_outputs = run->output_count > 0 || run->goal_count > 0,
     };
     CG_TRY(make_room(self));

@@ -36,6 +36,7 @@ typedef struct learning_entry {
     size_t component; /* in the extraction; SIZE_MAX: none */
     uint8_t phases;
     bool is_loss, is_cut;
+    bool is_maker;         /* see entry_run: it knows of no parameters but its own */
     bool has_outputs;      /* tensors come back, or something is learned from */
     const uint8_t *states; /* by parameter of the component: enum learning_state */
     const bool *is_used; /* by parameter: it reaches an output, goal or the host, gradient or not */

@@ -4,6 +4,7 @@
 #include "model/catalogue.h"
 #include "model/fingerprint.h"
 #include "model/ids.h"
+#include "model/makers.h"
 #include "model/pipeline.h"
 #include "model/training.h"
 #include "model/wiring.h"
@@ -147,7 +148,7 @@ static bool is_cpu_only(const cargo_graph *graph)
 static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_options *options,
                    cg_err *reterr)
 {
-    extract_options extract = {.root = options->root};
+    extract_options extract = {.root = options->root, .is_open = true};
     bool computes = !options->is_structure;
 
     if (computes) {
@@ -171,8 +172,10 @@ static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_option
         CG_TRY(compute_begin(&self->compute, self->eval, &self->functions, &self->draft,
                              options->is_findings, reterr));
     CG_TRY(extract_run(self->eval, &extract, &self->extraction, reterr));
+    CG_TRY(makers_run(self->eval, &self->functions, &extract, &self->extraction, reterr));
+    CG_TRY(extract_close(self->eval, &extract, &self->extraction, reterr));
     if (computes)
-        CG_TRY(compute_rest(&self->compute, reterr));
+        CG_TRY(compute_rest(&self->compute, &self->extraction, reterr));
     CG_TRY(assemble_structure(&self->extraction, &self->functions, &self->draft, reterr));
     if (computes)
         CG_TRY(compute_report(&self->compute, &self->extraction, reterr));

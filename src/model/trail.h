@@ -58,6 +58,7 @@ typedef struct trail_parameter {
     uint32_t repeat;
     uint32_t condition; /* 0: certain */
     model_place place;  /* of the registering call in the crate */
+    item_ref via; /* function that the root's owner called to get here; 0: its own code asks */
     cg_str alternative; /* last part of the key that is taken instead when the checkpoint has
                             it: `gamma` for `weight`; absent mostly */
     bool is_running_state;
@@ -71,6 +72,7 @@ typedef struct trail_parameter {
 typedef struct trail_root {
     cg_str name;    /* not copied: lives as long as whoever made the root wants to know it */
     uint8_t source; /* enum builder_source */
+    item_ref owner; /* function it is made in or, by a helper that gives it back, for; 0: none */
     val varmap;
     bool is_optional;
     bool is_quantized; /* what comes from it is never trained */

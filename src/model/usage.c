@@ -166,10 +166,20 @@ static bool may_be_one(cg_str a, cg_str b)
 
 /* --- one component --- */
 
+static bool is_touched_at(const reporter *self, size_t parameter)
+{
+    for (size_t i = self->first; i < self->end; i++) {
+        if (self->from->entries.at[i].is_touched[parameter])
+            return true;
+    }
+    return false;
+}
+
 /* Which parameters some entry that counts uses. */
 static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used)
 {
     const extract_component *component = &self->of->components.at[index];
+    bool is_function = component->is_maker && !component->type;
 
     for (size_t i = self->first; i < self->end; i++) {
         const learning_entry *entry = &self->from->entries.at[i];
@@ -186,6 +196,8 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
          * place then is more than the graph tells.
          */
         used[k] = used[k] || at->is_running_state || at->condition.ptr;
+        /* What a function that makes its builders hands on is used by others. */
+        used[k] = used[k] || (is_function && (at->instance != 0 || is_touched_at(self, k)));
         if (!used[k])
             CG_TRY(is_exposed(self, index, k, &used[k]));
     }
@@ -280,7 +292,7 @@ static cg_code look_at_component(reporter *self, size_t index)
         has_entry = has_entry || counts(&from->entries.at[i], has_loss);
         is_unsure = is_unsure || from->entries.at[i].is_cut;
     }
-    if (!has_entry)
+    if (!has_entry || (is_unsure && self->of->components.at[index].is_maker))
         return CG_OK;
     CG_TRY(collect(self, index, has_loss));
     if (self->unused.at.count == 0)
