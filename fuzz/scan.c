@@ -12,18 +12,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-typedef union any_record {
-#define X(prefix, name, tag) rec_##name name;
-    TRACE_RECORDS(X)
-#undef X
-} any_record;
-
-static const sc_table *const tables[] = {
-#define X(prefix, name, tag) &table_##name,
-    TRACE_RECORDS(X)
-#undef X
-};
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cg_str line = {(const char *)data, size};
@@ -39,18 +27,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     heap_init(&from, NULL);
     arena_init(&mem, &from);
     json_init(&reader, &from, 127);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        any_record scanned;
-        any_record parsed;
+    for (size_t i = 0; i < RECORD_COUNT; i++) {
+        rec_any scanned;
+        rec_any parsed;
         yyjson_val *object = NULL;
         json_fault fault;
 
-        if (!str_equal(tables[i]->tag, tag) || !scan_fields(tables[i], line, rest, &mem, &scanned))
+        if (!str_equal(trace_tables[i]->tag, tag) ||
+            !scan_fields(trace_tables[i], line, rest, &mem, &scanned))
             continue;
         CHECK(json_read(&reader, line, &object, &fault) == CG_OK);
         CHECK(yyjson_equals_strn(yyjson_obj_get(object, "kind"), tag.ptr, tag.len));
-        CHECK(sc_read(tables[i], object, &mem, &parsed, NULL) == CG_OK);
-        CHECK(same_record(tables[i], &scanned, &parsed));
+        CHECK(sc_read(trace_tables[i], object, &mem, &parsed, NULL) == CG_OK);
+        CHECK(same_record(trace_tables[i], &scanned, &parsed));
     }
     json_free(&reader);
     arena_free(&mem);

@@ -111,13 +111,10 @@ cg_code cg_bundle_verify(const cg_env *env, const char *path, cg_verify_depth de
 
 void cg_verification_free(cg_verification *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 cg_code cg_write_verification(const cg_verification *self, const cg_format *format, cg_sink sink,
@@ -164,13 +161,10 @@ static cg_publication *new_publication(const cg_env *env, cg_err *reterr)
 
 void cg_publication_free(cg_publication *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* The receipt says the path as it was given; keep it with the object. */
@@ -332,11 +326,8 @@ cg_code cg_capture_publish_failed(cg_capture *capture, cg_publication **ret, cg_
 
 void cg_capture_free(cg_capture *capture)
 {
-    heap last;
-
     if (capture == NULL)
         return;
     capture_run_free(capture->run);
-    last = capture->heap;
-    heap_resize(&last, capture, sizeof *capture, 0);
+    heap_release(&capture->heap, capture, sizeof *capture);
 }

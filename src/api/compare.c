@@ -83,13 +83,10 @@ cg_code cg_compare(const cg_env *env, const cg_compare_request *request, cg_comp
 
 void cg_comparison_free(cg_comparison *handle)
 {
-    heap last;
-
     if (handle == NULL)
         return;
     comparison_free(handle->of);
-    last = handle->heap;
-    heap_resize(&last, handle, sizeof *handle, 0);
+    heap_release(&handle->heap, handle, sizeof *handle);
 }
 
 cg_code cg_write_comparison(const cg_comparison *handle, const cg_format *format, cg_sink sink,

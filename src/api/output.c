@@ -47,9 +47,7 @@ cg_code cg_output_open(const cg_env *env, const char *path, const char *const *i
     output->heap = start;
     code = os_output_open(env, &output->heap, str_from(path), false, &output->file, reterr);
     if (code != CG_OK) {
-        heap last = output->heap;
-
-        heap_resize(&last, output, sizeof *output, 0);
+        heap_release(&output->heap, output, sizeof *output);
         return code;
     }
     *ret = output;
@@ -70,11 +68,8 @@ cg_sink cg_output_sink(cg_output *output)
 
 static void release(cg_output *output)
 {
-    heap last;
-
     os_output_drop(&output->file);
-    last = output->heap;
-    heap_resize(&last, output, sizeof *output, 0);
+    heap_release(&output->heap, output, sizeof *output);
 }
 
 cg_code cg_output_commit(cg_output *output, cg_err *reterr)

@@ -377,14 +377,11 @@ static cg_code new_run(const cg_env *env, cg_run **ret, cg_err *reterr)
 
 void cg_run_free(cg_run *run)
 {
-    heap last;
-
     if (run == NULL)
         return;
     evidence_free(run->evidence);
     arena_free(&run->arena);
-    last = run->heap;
-    heap_resize(&last, run, sizeof *run, 0);
+    heap_release(&run->heap, run, sizeof *run);
 }
 
 static void emit_receipt(jsonw *out, const void *context)

@@ -181,8 +181,6 @@ cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan 
 
 void cg_scan_free(cg_scan *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     scan_runs_free(self);
@@ -194,8 +192,7 @@ void cg_scan_free(cg_scan *self)
         safetensors_free(&self->header);
     runtime_free(self->runtime);
     arena_free(&self->mem);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* --- facts --- */

@@ -59,6 +59,13 @@ void *heap_resize(heap *self, void *block, size_t old_size, size_t new_size)
     return moved;
 }
 
+void heap_release(const heap *self, void *object, size_t size)
+{
+    heap last = *self;
+
+    heap_resize(&last, object, size, 0);
+}
+
 /* --- ceilings --- */
 
 typedef struct limit_row {

@@ -23,6 +23,8 @@ void heap_init(heap *self, const cg_env *env);
 
 /* As cg_allocator.resize, counted. NULL when refused; the block stays valid. */
 void *heap_resize(heap *self, void *block, size_t old_size, size_t new_size);
+/* Give back the object of `size` bytes that `self` is a part of. */
+void heap_release(const heap *self, void *object, size_t size);
 
 /* The ceiling named by `limit` (CG_LIMIT_...), from env or the default. */
 uint64_t limit_of(const cg_env *env, unsigned limit);

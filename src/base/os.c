@@ -1,5 +1,7 @@
 #include "base/os.h"
 
+#include "base/os_name.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -195,22 +197,6 @@ static cg_code os_fail_output(cg_str path, const char *what, int number, cg_err 
     return code;
 }
 
-/* The path as the kernel wants it; false with errno when that is impossible. */
-static bool os_path(char ret[PATH_MAX], cg_str path)
-{
-    if (path.len == 0 || memchr(path.ptr, '\0', path.len) != NULL) {
-        errno = ENOENT;
-        return false;
-    }
-    if (path.len >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(ret, path.ptr, path.len);
-    ret[path.len] = '\0';
-    return true;
-}
-
 static int os_open_retried(const os_calls *os, int directory, const char *path, int flags,
                            unsigned mode)
 {
@@ -256,7 +242,7 @@ cg_code os_kind_of(const cg_env *env, cg_str path, bool follow, enum os_kind *re
     struct stat about;
     int result = -1;
 
-    if (os_path(name, path))
+    if (os_name(name, sizeof name, path))
         result = follow ? os_stat_followed(os, AT_FDCWD, name, &about)
                         : os_lstat_at(os, AT_FDCWD, name, &about);
     if (result == 0) {
@@ -286,7 +272,7 @@ cg_code os_open_read(const cg_env *env, cg_str path, os_file *ret, cg_err *reter
     int handle;
 
     *ret = (os_file){.handle = -1};
-    if (!os_path(name, path))
+    if (!os_name(name, sizeof name, path))
         return os_fail_input(path, "cannot be opened", errno, reterr);
     while ((handle = os->open_at(os->context, AT_FDCWD, name, O_RDONLY | O_NOCTTY | O_CLOEXEC, 0)) <
            0) {
@@ -636,7 +622,7 @@ cg_code os_output_open(const cg_env *env, heap *from, cg_str path, bool is_priva
     cg_code code;
 
     *ret = (os_output){.directory = -1, .handle = -1};
-    if (!os_path(checked, path))
+    if (!os_name(checked, sizeof checked, path))
         return os_fail_output(path, "cannot be written", errno, reterr);
     if (!output_copy_path(&self, path))
         return err_nomem(reterr);

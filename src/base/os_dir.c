@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "base/os_name.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -27,22 +28,6 @@ static cg_code fail(cg_str name, const char *what, int number, cg_err *reterr)
     return code;
 }
 
-/* A name for the kernel; false with errno when it cannot be one. */
-static bool name_of(char *ret, size_t room, cg_str name)
-{
-    if (name.len == 0 || memchr(name.ptr, '\0', name.len) != NULL) {
-        errno = ENOENT;
-        return false;
-    }
-    if (name.len >= room) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(ret, name.ptr, name.len);
-    ret[name.len] = '\0';
-    return true;
-}
-
 static int open_retried(const os_calls *os, int directory, const char *name, int flags)
 {
     int handle;
@@ -60,7 +45,7 @@ cg_code os_dir_open(const cg_env *env, cg_str path, os_dir *ret, cg_err *reterr)
     int handle = -1;
 
     *ret = (os_dir){.os = os, .handle = -1};
-    if (name_of(name, sizeof name, path))
+    if (os_name(name, sizeof name, path))
         handle = open_retried(os, AT_FDCWD, name, O_DIRECTORY);
     if (handle < 0)
         return fail((cg_str){0}, "opened", errno, reterr);
@@ -233,7 +218,7 @@ static int open_parent(os_dir *self, cg_str path, cg_str *ret_last)
         if (end == path.len)
             break;
         if (end > start) {
-            next = name_of(part, sizeof part, (cg_str){path.ptr + start, end - start})
+            next = os_name(part, sizeof part, (cg_str){path.ptr + start, end - start})
                        ? open_retried(self->os, at, part, O_DIRECTORY | O_NOFOLLOW)
                        : -1;
             number = errno;
@@ -284,7 +269,7 @@ cg_code os_dir_open_file(os_dir *self, cg_str path, unsigned flags, os_file *ret
     parent = open_parent(self, path, &last);
     if (parent < 0)
         return fail(path, "opened", errno, reterr);
-    if (name_of(part, sizeof part, last))
+    if (os_name(part, sizeof part, last))
         handle = open_retried(self->os, parent, part,
                               O_NOCTTY | O_NONBLOCK | (flags & OS_DIR_FOLLOW ? 0 : O_NOFOLLOW));
     number = errno;

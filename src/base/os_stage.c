@@ -95,7 +95,7 @@ static cg_code step(os_stage *self, int *at, cg_str part, cg_err *reterr)
     char name[OS_NAME_ROOM];
     int next;
 
-    if (!os_name(name, part))
+    if (!os_name(name, sizeof name, part))
         return fail("its directory cannot be opened", errno, reterr);
     next = open_directory(self->os, *at, name, O_PATH);
     if (next < 0 && errno == ENOENT)
@@ -140,7 +140,8 @@ static cg_code open_parent(os_stage *self, cg_str path, cg_err *reterr)
         parent = (cg_str){path.ptr, slash + 1};
         path = (cg_str){path.ptr + slash + 1, path.len - slash - 1};
     }
-    if (!os_name(self->name, path) || strcmp(self->name, ".") == 0 || strcmp(self->name, "..") == 0)
+    if (!os_name(self->name, sizeof self->name, path) || strcmp(self->name, ".") == 0 ||
+        strcmp(self->name, "..") == 0)
         return cg_fail(reterr, PROBLEM_OUTPUT_NAME, "`%.*s` is no name a directory can be given",
                        ERR_STR(path));
     at = open_directory(self->os, AT_FDCWD, parent.len > 0 && parent.ptr[0] == '/' ? "/" : ".",
@@ -259,13 +260,13 @@ static void empty_directory(const os_stage *self, os_dir *top)
             depth--;
             if (depth > 0) {
                 at = &levels[depth - 1];
-                if (os_name(name, at->names.at[at->next - 1]))
+                if (os_name(name, sizeof name, at->names.at[at->next - 1]))
                     remove_entry(self->os, at->dir.handle, name, AT_REMOVEDIR);
                 os_dir_close(&levels[depth].dir);
             }
             continue;
         }
-        if (!os_name(name, at->names.at[at->next++]) || strcmp(name, ".") == 0 ||
+        if (!os_name(name, sizeof name, at->names.at[at->next++]) || strcmp(name, ".") == 0 ||
             strcmp(name, "..") == 0 || remove_entry(self->os, at->dir.handle, name, 0) == 0)
             continue;
         if (depth == SWEEP_DEPTH ||
@@ -288,7 +289,7 @@ static void sweep_one(os_stage *self, cg_str name)
 
     if (os_dir_enter(&self->parent, name, &stale, NULL) != CG_OK)
         return;
-    if (os_name(text, name) && take_lock(self->os, stale.handle) == 0 &&
+    if (os_name(text, sizeof text, name) && take_lock(self->os, stale.handle) == 0 &&
         is_at(self->os, self->parent.handle, text, stale.handle) == 1) {
         empty_directory(self, &stale);
         remove_entry(self->os, self->parent.handle, text, AT_REMOVEDIR);
@@ -382,7 +383,7 @@ void os_stage_sweep_traces(os_stage *self, uint64_t bytes, const uint8_t sum[DIG
 
             if (str_ends_with(name, CG_LIT(TRACE_END)) &&
                 is_owner((cg_str){name.ptr + len, rest - (sizeof TRACE_END - 1)}) &&
-                os_name(text, name) && has_content(self, name, block, bytes, sum))
+                os_name(text, sizeof text, name) && has_content(self, name, block, bytes, sum))
                 remove_entry(self->os, self->parent.handle, text, 0);
         }
     }
@@ -464,7 +465,7 @@ cg_code os_stage_directory(os_stage *self, cg_str name, os_dir *ret, cg_err *ret
     int result;
 
     *ret = (os_dir){.os = os, .handle = -1};
-    if (!os_name(text, name))
+    if (!os_name(text, sizeof text, name))
         return fail("a directory of the bundle cannot be made", errno, reterr);
     OS_RETRY(result, os->mkdir_at(os->context, self->staging.handle, text, 0777));
     if (result != 0)
@@ -494,7 +495,7 @@ cg_code os_stage_file(os_stage *self, os_dir *directory, cg_str name, os_staged 
     cg_code code;
 
     *ret = (os_staged){.os = os, .handle = -1};
-    if (!os_name(text, name))
+    if (!os_name(text, sizeof text, name))
         return fail("a file of the bundle cannot be created", errno, reterr);
     CG_TRY(digest_start(&ret->digest, reterr));
     OS_RETRY(ret->handle,

@@ -22,6 +22,7 @@
 #define CG_BASE_OS_STAGE_H
 
 #include "base/digest.h"
+#include "base/os_name.h"
 #include "base/os_tree.h"
 #include "base/vec.h"
 

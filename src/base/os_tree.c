@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "base/os_name.h"
 #include "base/vec.h"
 
 #define LIST_BLOCK ((size_t)32 << 10)
@@ -20,21 +21,6 @@ static cg_code fail(cg_str name, const char *what, int number, cg_err *reterr)
     if (name.len == 0)
         return cg_fail(reterr, problem, "cannot be %s: %s", what, reason);
     return cg_fail(reterr, problem, "`%.*s` cannot be %s: %s", ERR_STR(name), what, reason);
-}
-
-bool os_name(char ret[OS_NAME_ROOM], cg_str name)
-{
-    if (name.len == 0 || memchr(name.ptr, '\0', name.len) != NULL) {
-        errno = ENOENT;
-        return false;
-    }
-    if (name.len >= OS_NAME_ROOM) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(ret, name.ptr, name.len);
-    ret[name.len] = '\0';
-    return true;
 }
 
 cg_code os_file_identity(const os_file *file, os_identity *ret, cg_err *reterr)
@@ -80,7 +66,7 @@ cg_code os_dir_enter(os_dir *self, cg_str name, os_dir *ret, cg_err *reterr)
     int handle = -1;
 
     *ret = (os_dir){.os = self->os, .handle = -1};
-    if (os_name(text, name))
+    if (os_name(text, sizeof text, name))
         OS_RETRY(handle, self->os->open_at(self->os->context, self->handle, text,
                                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
     if (handle < 0)
@@ -95,7 +81,7 @@ cg_code os_dir_kind(os_dir *self, cg_str name, enum os_kind *ret, cg_err *reterr
     struct stat about;
     int result = -1;
 
-    if (os_name(text, name))
+    if (os_name(text, sizeof text, name))
         result = os_lstat_at(self->os, self->handle, text, &about);
     if (result != 0 && errno != ENOENT)
         return fail(name, "examined", errno, reterr);

@@ -47,8 +47,4 @@ void os_remove_file(const cg_env *env, cg_str path);
         (result) = (call);                                                                         \
     while ((result) < 0 && errno == EINTR)
 
-/* The length of a name the kernel takes, and its text with NUL; false with errno. */
-#define OS_NAME_ROOM 256
-bool os_name(char ret[OS_NAME_ROOM], cg_str name);
-
 #endif

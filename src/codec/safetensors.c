@@ -668,17 +668,19 @@ static cg_code read_shard(const cg_env *env, tensor_header *self, os_dir *dir, t
     return code;
 }
 
-static const tensor_listing *listing_of(const tensor_listings *all, cg_str name)
+/* Of rows of `size` bytes that begin with their name and ascend by it; NULL: none has this one. */
+static const void *find_named(const void *first, size_t count, size_t size, cg_str name)
 {
     size_t low = 0;
-    size_t high = all->count;
+    size_t high = count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = str_compare(all->at[middle].name, name);
+        const char *row = (const char *)first + middle * size;
+        int order = str_compare(*(const cg_str *)(const void *)row, name);
 
         if (order == 0)
-            return &all->at[middle];
+            return row;
         if (order < 0)
             low = middle + 1;
         else
@@ -699,7 +701,8 @@ static cg_code merge_rows(tensor_header *self, rows *all, const tensor_listings 
         return err_nomem(reterr);
     for (size_t i = 0; i < all->count; i++) {
         const tensor_row *row = &all->at[order[i]];
-        const tensor_listing *listing = listing_of(listed, row->name);
+        const tensor_listing *listing =
+            find_named(listed->at, listed->count, sizeof *listed->at, row->name);
 
         if (count == 0 || !str_equal(kept[count - 1].name, row->name))
             kept[count++] = *row;
@@ -870,19 +873,5 @@ cg_code safetensors_open(const cg_env *env, heap *from, cg_str path, tensor_head
 
 const tensor_row *safetensors_find(const tensor_header *self, cg_str name)
 {
-    size_t low = 0;
-    size_t high = self->tensor_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = str_compare(self->tensors[middle].name, name);
-
-        if (order == 0)
-            return &self->tensors[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return find_named(self->tensors, self->tensor_count, sizeof *self->tensors, name);
 }

@@ -209,13 +209,10 @@ cg_code campaign_read(const cg_env *env, cg_str path, campaign **ret, cg_err *re
 
 void campaign_free(campaign *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* --- captures --- */

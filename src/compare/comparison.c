@@ -27,8 +27,6 @@ cg_code comparison_new(const cg_env *env, bool is_verified, comparison **ret, cg
 
 void comparison_free(comparison *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     for (unsigned i = 0; i < COHORT_COUNT; i++)
@@ -37,8 +35,7 @@ void comparison_free(comparison *self)
     vec_free(&self->heap, &self->notes);
     mechanism_free(&self->mechanism);
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* --- reasons --- */

@@ -32,8 +32,6 @@ cg_code series_new(const cg_env *env, cg_str label_prefix, series **ret, cg_err 
 
 void series_free(series *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     vec_free(&self->heap, &self->runs);
@@ -42,8 +40,7 @@ void series_free(series *self)
     vec_free(&self->heap, &self->residuals);
     intern_free(&self->names);
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* --- rows of a run --- */

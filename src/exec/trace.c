@@ -472,20 +472,8 @@ static cg_code check_place(const reading *r, enum trace_record kind, cg_err *ret
     return CG_OK;
 }
 
-typedef union any_record {
-#define X(prefix, name, tag) rec_##name name;
-    TRACE_RECORDS(X)
-#undef X
-} any_record;
-
-static const sc_table *const tables[] = {
-#define X(prefix, name, tag) &table_##name,
-    TRACE_RECORDS(X)
-#undef X
-};
-
-static cg_code add_record(reading *r, enum trace_record kind, const any_record *record,
-                          uint64_t line, uint64_t offset, cg_err *reterr)
+static cg_code add_record(reading *r, enum trace_record kind, const rec_any *record, uint64_t line,
+                          uint64_t offset, cg_err *reterr)
 {
     CG_TRY(check_place(r, kind, reterr));
     switch (kind) {
@@ -549,7 +537,7 @@ static cg_code json_failed(cg_str line, bool is_closed, const json_fault *fault,
 }
 
 /* A line as the recorders write it; false: let the JSON library decide. */
-static bool read_plain(reading *r, cg_str text, enum trace_record *ret_kind, any_record *ret)
+static bool read_plain(reading *r, cg_str text, enum trace_record *ret_kind, rec_any *ret)
 {
     const sc_words kinds = kind_words();
     cg_str tag;
@@ -562,11 +550,11 @@ static bool read_plain(reading *r, cg_str text, enum trace_record *ret_kind, any
     if (kind < 0 || kind == RECORD_META || kind == RECORD_CALL_EDGE)
         return false;
     *ret_kind = (enum trace_record)kind;
-    return scan_fields(tables[kind], text, rest, &r->scratch, ret);
+    return scan_fields(trace_tables[kind], text, rest, &r->scratch, ret);
 }
 
 static cg_code read_json(reading *r, cg_str text, const lines *from, enum trace_record *ret_kind,
-                         any_record *ret, uint64_t *offset, cg_err *reterr)
+                         rec_any *ret, uint64_t *offset, cg_err *reterr)
 {
     json_fault fault = {0};
     yyjson_val *object = NULL;
@@ -582,7 +570,7 @@ static cg_code read_json(reading *r, cg_str text, const lines *from, enum trace_
     if (code != CG_OK)
         return err_nomem(reterr);
     CG_TRY(find_kind(object, ret_kind, reterr));
-    return sc_read(tables[*ret_kind], object, &r->scratch, ret, reterr);
+    return sc_read(trace_tables[*ret_kind], object, &r->scratch, ret, reterr);
 }
 
 static cg_code add_line(reading *r, cg_str line, const lines *from, cg_err *reterr)
@@ -591,7 +579,7 @@ static cg_code add_line(reading *r, cg_str line, const lines *from, cg_err *rete
     cg_str text = str_trim(line);
     uint64_t offset = from->line_offset + (uint64_t)(text.ptr - line.ptr);
     enum trace_record kind = RECORD_COUNT;
-    any_record record;
+    rec_any record;
     cg_code code = CG_OK;
 
     if (text.len == 0)
@@ -788,8 +776,6 @@ cg_code trace_read_text(const cg_env *env, cg_str text, trace_doc **ret, cg_err 
 
 void trace_free(trace_doc *doc)
 {
-    heap last;
-
     if (doc == NULL)
         return;
     vec_free(&doc->heap, &doc->span_of);
@@ -806,6 +792,5 @@ void trace_free(trace_doc *doc)
     vec_free(&doc->heap, &doc->spans);
     intern_free(&doc->texts);
     arena_free(&doc->arena);
-    last = doc->heap;
-    heap_resize(&last, doc, sizeof *doc, 0);
+    heap_release(&doc->heap, doc, sizeof *doc);
 }

@@ -249,3 +249,10 @@ cg_str difference_text(difference *self, const char *format, ...)
     buf_free(&text);
     return kept;
 }
+
+cg_str difference_join(difference *self, cg_str prefix, cg_str rest)
+{
+    return prefix.len == 0 ? rest
+                           : difference_text(self, "%.*s.%.*s", (int)prefix.len, prefix.ptr,
+                                             (int)rest.len, rest.ptr);
+}

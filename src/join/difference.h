@@ -94,6 +94,8 @@ cg_code difference_add_pair(difference *self, key_pairs *to, uint32_t key, uint3
 cg_code difference_add_row(difference *self, enum diagnosis_code code, const key_pairs *pairs,
                            bool is_mapped, cg_str explanation, doc_diagnosis **ret,
                            cg_err *reterr) CG_MUST;
+/* `prefix.rest`, without the dot when there is no prefix; absent when out of memory. */
+cg_str difference_join(difference *self, cg_str prefix, cg_str rest);
 /* Text of the difference's arena; absent when out of memory. */
 cg_str difference_text(difference *self, const char *format, ...) CG_PRINTF(2, 3);
 

@@ -469,20 +469,24 @@ static cg_code add_spans(work *self, cg_err *reterr)
 
 /* --- labels --- */
 
-static uint32_t match_of_label(work *self, sym label, const name_context *context)
+typedef name_match match_call(matcher *self, cg_str text, const name_context *context);
+
+/* What `text` means in this context, asked once. NONE: no memory. */
+static uint32_t match_of(work *self, number_map *known, match_call *match, sym text,
+                         const name_context *context)
 {
-    uint32_t *at =
-        number_map_put(&self->name_matches, number_map_key(context->function + 1, label), NONE);
-    uint32_t found;
+    uint32_t *at = number_map_put(known, number_map_key(context->function + 1, text), NONE);
 
     if (at == NULL)
         return NONE;
-    if (*at != NONE)
-        return *at;
-    found =
-        keep_match(self, match_label(&self->of->names, trace_text(self->trace, label), context));
-    *at = found;
-    return found;
+    if (*at == NONE)
+        *at = keep_match(self, match(&self->of->names, trace_text(self->trace, text), context));
+    return *at;
+}
+
+static uint32_t match_of_label(work *self, sym label, const name_context *context)
+{
+    return match_of(self, &self->name_matches, match_label, label, context);
 }
 
 /* The fact of a record with a label; *ret NULL: the record is nobody's. false: no memory. */
@@ -563,18 +567,7 @@ static bool add_statistics(work *self)
 
 static uint32_t match_of_op(work *self, sym name, const name_context *context)
 {
-    uint32_t *at =
-        number_map_put(&self->op_matches, number_map_key(context->function + 1, name), NONE);
-    uint32_t found;
-
-    if (at == NULL)
-        return NONE;
-    if (*at != NONE)
-        return *at;
-    found =
-        keep_match(self, match_operation(&self->of->names, trace_text(self->trace, name), context));
-    *at = found;
-    return found;
+    return match_of(self, &self->op_matches, match_operation, name, context);
 }
 
 /* The one candidate that uses the parameter; NONE: there is none, or several. */

@@ -206,18 +206,6 @@ static uint32_t common_end(const key_name *a, const key_name *b)
     return count;
 }
 
-static cg_str joined(difference *self, cg_str prefix, cg_str rest)
-{
-    cg_str text;
-
-    if (prefix.len == 0)
-        return rest;
-    if (!arena_format(self->mem, &text, "%.*s.%.*s", (int)prefix.len, prefix.ptr, (int)rest.len,
-                      rest.ptr))
-        return (cg_str){0};
-    return text;
-}
-
 /* The tensor that this key is under the shift, or KEY_NOWHERE. */
 static cg_code shifted(difference *self, const shift *by, const model_key *key, uint32_t *ret,
                        cg_str *ret_rest, cg_err *reterr)
@@ -230,7 +218,7 @@ static cg_code shifted(difference *self, const shift *by, const model_key *key, 
     *ret_rest = rest;
     if (rest.ptr == NULL)
         return CG_OK;
-    text = joined(self, by->file, rest);
+    text = difference_join(self, by->file, rest);
     if (text.ptr == NULL)
         return err_nomem(reterr);
     *ret = difference_find_spare(self, text);

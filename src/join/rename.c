@@ -253,18 +253,6 @@ static cg_str rest_after(cg_str text, cg_str prefix)
     return (cg_str){text.ptr + prefix.len + 1, text.len - prefix.len - 1};
 }
 
-static cg_str joined(difference *self, cg_str prefix, cg_str rest)
-{
-    cg_str text;
-
-    if (prefix.len == 0)
-        return rest;
-    if (!arena_format(self->mem, &text, "%.*s.%.*s", (int)prefix.len, prefix.ptr, (int)rest.len,
-                      rest.ptr))
-        return (cg_str){0};
-    return text;
-}
-
 typedef struct signature {
     cg_str text;
     uint32_t index;
@@ -290,7 +278,7 @@ static cg_str listed_text(difference *self, const lists *known, cg_str text)
         cg_str rest = rest_after(text, known->at.at[i].key);
 
         if (rest.ptr != NULL)
-            return joined(self, known->at.at[i].value, rest);
+            return difference_join(self, known->at.at[i].value, rest);
     }
     return text;
 }
@@ -653,7 +641,7 @@ static bool is_whole(search *self, const candidate *one, bool is_literal)
         if (rest.ptr == NULL || sibling->is_taken)
             continue;
         asked++;
-        other = find_family(&self->file, joined(self->difference, file_path, rest));
+        other = find_family(&self->file, difference_join(self->difference, file_path, rest));
         arena_reset(self->difference->mem, mark);
         if (other == NULL || other->is_taken)
             continue;

@@ -655,8 +655,6 @@ cg_code runtime_read_text(const cg_env *env, cg_str text, runtime_trace **ret, c
 
 void runtime_free(runtime_trace *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     vec_free(&self->heap, &self->axes);
@@ -668,6 +666,5 @@ void runtime_free(runtime_trace *self)
     event_ids_free(&self->events);
     intern_free(&self->texts);
     arena_free(&self->mem);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }

@@ -219,8 +219,6 @@ cg_code scan_open(const cg_env *env, cg_str path, const scan_options *options, s
 
 void scan_free(scan *self)
 {
-    heap last;
-
     if (!self)
         return;
     model_free(&self->document);
@@ -239,8 +237,7 @@ void scan_free(scan *self)
         program_free(&self->program);
     if (!self->is_graph_lent)
         cargo_graph_free(self->cargo);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 model_document *scan_document(scan *self)

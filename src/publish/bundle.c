@@ -627,16 +627,13 @@ cg_code bundle_open_for_trace(const cg_env *env, cg_str path, bundle **ret, cg_e
 
 void bundle_free(bundle *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     for (size_t i = 0; i < MEMBER_COUNT; i++)
         os_close(&self->pinned[i]);
     os_dir_close(&self->root);
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* --- afterwards --- */

@@ -30,13 +30,10 @@ static cg_code new_capture(const cg_env *env, cg_str path, const publish_plan *p
 
 void capture_run_free(capture_run *self)
 {
-    heap last;
-
     if (self == NULL)
         return;
     arena_free(&self->arena);
-    last = self->heap;
-    heap_resize(&last, self, sizeof *self, 0);
+    heap_release(&self->heap, self, sizeof *self);
 }
 
 /* `DIRECTORY/.NAME.trace-<pid>-<16 hex>.jsonl`. */

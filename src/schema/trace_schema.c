@@ -103,6 +103,12 @@ TRACE_PARTS(X)
 TRACE_RECORDS(X)
 #undef X
 
+const sc_table *const trace_tables[RECORD_COUNT] = {
+#define X(prefix, name, tag) &table_##name,
+    TRACE_RECORDS(X)
+#undef X
+};
+
 unsigned trace_dtype_bytes(cg_str dtype)
 {
 #define LIT(text) {text, sizeof(text) - 1}

@@ -92,6 +92,14 @@ TRACE_PARTS(X)
 TRACE_RECORDS(X)
 #undef X
 
+/* A record of any kind, and the tables by kind. */
+typedef union rec_any {
+#define X(prefix, name, tag) rec_##name name;
+    TRACE_RECORDS(X)
+#undef X
+} rec_any;
+extern const sc_table *const trace_tables[RECORD_COUNT];
+
 /* Bytes of one element, 0 when the dtype is not known; `dtype` is trimmed, case is ignored. */
 unsigned trace_dtype_bytes(cg_str dtype);
 /* product(shape) x element size, saturating; false when the dtype is not known. */

@@ -20,27 +20,13 @@
 #include "base/buf.h"
 #include "candlegraph/candlegraph.h"
 #include "support/capture.h"
+#include "support/complaint.h"
 
 #include <cmocka.h>
 
 static uint64_t stride = 1;
 static const char *only = "";
 static heap plain;
-
-/* Say what is wrong and go on, so that one run shows all of it. */
-static unsigned complaints;
-
-CG_PRINTF(1, 2) static void complain(const char *format, ...)
-{
-    va_list arguments;
-
-    if (++complaints > 40)
-        return;
-    va_start(arguments, format);
-    vprint_error(format, arguments);
-    va_end(arguments);
-    print_error("\n");
-}
 
 /* --- an allocator that fails on request --- */
 

@@ -8,6 +8,7 @@
 
 #include "model/runtime_merge.h"
 #include "model/runtime_text.h"
+#include "support/memory.h"
 #include "support/model.h"
 
 #include <cmocka.h>
@@ -42,31 +43,6 @@ static const char document[] =
     "\"tensors\":[{\"event_id\":\"t\",\"static_id\":\"gone\",\"shape\":[],\"dtype\":\"F32\","
     "\"device\":\"cpu\",\"contiguous\":true,\"requires_grad\":false}]}\n";
 
-typedef struct memory {
-    uint64_t requests;
-    uint64_t fail_at; /* 0: never; this one and all later ones */
-    uint64_t live_bytes;
-} memory;
-
-static void *resize(void *context, void *block, size_t old_size, size_t new_size)
-{
-    memory *self = context;
-    void *moved;
-
-    if (new_size == 0) {
-        free(block);
-        self->live_bytes -= old_size;
-        return NULL;
-    }
-    self->requests++;
-    if (self->fail_at != 0 && self->requests >= self->fail_at)
-        return NULL;
-    moved = realloc(block, new_size);
-    if (moved != NULL)
-        self->live_bytes += new_size - old_size;
-    return moved;
-}
-
 static cg_code merge_and_show(runtime_trace *trace, model_document *sample, cg_err *err)
 {
     const runtime_style style = {60, 2};
@@ -94,7 +70,7 @@ static cg_code merge_and_show(runtime_trace *trace, model_document *sample, cg_e
 /* The document is there before memory runs out. */
 static cg_code run(memory *all, uint64_t fail_at, const char *text, cg_err *err)
 {
-    cg_allocator allocator = {all, resize};
+    cg_allocator allocator = {all, memory_resize};
     cg_env env = {.size = sizeof env, .allocator = &allocator};
     runtime_trace *trace = NULL;
     model_document sample;

@@ -15,6 +15,7 @@
 
 #include "candlegraph/scan.h"
 #include "support/faults.h"
+#include "support/memory.h"
 #include "support/tree.h"
 
 #include <cmocka.h>
@@ -28,33 +29,6 @@ static char cache[1200];
 static char trace[1200];
 
 /* --- memory --- */
-
-typedef struct memory {
-    uint64_t requests;
-    uint64_t fail_at; /* 0: never; this one and all later ones */
-    bool is_once;     /* only this one */
-    uint64_t live_bytes;
-} memory;
-
-static void *resize(void *context, void *block, size_t old_size, size_t new_size)
-{
-    memory *self = context;
-    void *moved;
-
-    if (new_size == 0) {
-        free(block);
-        self->live_bytes -= old_size;
-        return NULL;
-    }
-    self->requests++;
-    if (self->fail_at != 0 &&
-        (self->is_once ? self->requests == self->fail_at : self->requests >= self->fail_at))
-        return NULL;
-    moved = realloc(block, new_size);
-    if (moved != NULL)
-        self->live_bytes += new_size - old_size;
-    return moved;
-}
 
 /* --- everything that is done with a crate --- */
 
@@ -186,7 +160,7 @@ static int end(void **state)
 static void lack_once(const char *cache_directory)
 {
     memory all = {0};
-    cg_allocator allocator = {&all, resize};
+    cg_allocator allocator = {&all, memory_resize};
     cg_env env = {.size = sizeof env, .allocator = &allocator};
     uint64_t requests;
     uint64_t wanted;
@@ -212,7 +186,7 @@ static void lack_once(const char *cache_directory)
 static void run_out_of_memory(const char *cache_directory)
 {
     memory all = {0};
-    cg_allocator allocator = {&all, resize};
+    cg_allocator allocator = {&all, memory_resize};
     cg_env env = {.size = sizeof env, .allocator = &allocator};
     uint64_t requests;
     uint64_t step;

@@ -20,23 +20,9 @@
 #include "base/os.h"
 #include "candlegraph/candlegraph.h"
 #include "support/capture.h"
+#include "support/complaint.h"
 
 #include <cmocka.h>
-
-/* Say what is wrong and go on, so that one run shows all of it. */
-static unsigned complaints;
-
-CG_PRINTF(1, 2) static void complain(const char *format, ...)
-{
-    va_list arguments;
-
-    if (++complaints > 40)
-        return;
-    va_start(arguments, format);
-    vprint_error(format, arguments);
-    va_end(arguments);
-    print_error("\n");
-}
 
 /* --- a kernel that fails on request --- */
 

@@ -27,7 +27,7 @@
 #define THREADS_MOST 64
 #define RING_BYTES   (64u << 10)
 #define DISK_BYTES   (1u << 20)
-#define BRISK_TURNS  8192u
+#define BRISK_TURNS  2048u
 #define TURN_BYTES   64u /* the least that one turn of a worker leaves in its ring */
 
 typedef struct progress {

@@ -8,12 +8,6 @@
 #include "base/buf.h"
 #include "schema/trace_schema.h"
 
-typedef union any_record {
-#define X(prefix, name, tag) rec_##name name;
-    TRACE_RECORDS(X)
-#undef X
-} any_record;
-
 typedef struct record_example {
     const sc_table *table;
     const char *full;  /* every field set; written again to the same bytes */

@@ -2,11 +2,12 @@
 # ctest:
 """tools/dead finds each kind of thing that nothing uses, and nothing in a clean house."""
 import os
-import subprocess
 import sys
-import tempfile
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPO, "tests", "support"))
+from tool_tree import check  # noqa: E402
+
 CLEAN = {
     "tools/dead.allow": "PROBLEM_NONE no refusal\n",
     "include/candlegraph/candlegraph.h": "/* How long it is. */\nCG_API int cg_length(void);\n",
@@ -80,28 +81,5 @@ CASES = [
 ]
 
 
-def run(tree):
-    with tempfile.TemporaryDirectory() as root:
-        for path, text in tree.items():
-            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                file.write(text)
-        done = subprocess.run([sys.executable, os.path.join(REPO, "tools", "dead"), root],
-                              capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
-
-
-def main():
-    failed = 0
-    for name, path, text, want in [("clean", "cli/main.c", CLEAN["cli/main.c"], "")] + CASES:
-        code, out = run({**CLEAN, path: text})
-        good = code == 0 if not want else code == 1 and want in out
-        if not good:
-            failed += 1
-            print("%s: exit status %d, wanted %r in\n%s" % (name, code, want or "nothing", out))
-    print("%d passed, %d failed" % (len(CASES) + 1 - failed, failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check("dead", CLEAN, CASES))

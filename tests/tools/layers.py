@@ -2,11 +2,12 @@
 # ctest:
 """tools/layers finds each kind of forbidden door, and nothing in a clean house."""
 import os
-import subprocess
 import sys
-import tempfile
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPO, "tests", "support"))
+from tool_tree import check  # noqa: E402
+
 CLEAN = {
     "docs/architecture.md": "```layers\nbase:\nschema: base\nexec: base schema\nmodel: base\n"
                             "api: base exec\ncli:\n```\n| base/str, os | . |\n"
@@ -68,28 +69,5 @@ CASES = [
 ]
 
 
-def run(tree):
-    with tempfile.TemporaryDirectory() as root:
-        for path, text in tree.items():
-            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                file.write(text)
-        done = subprocess.run([sys.executable, os.path.join(REPO, "tools", "layers"), root],
-                              capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
-
-
-def main():
-    failed = 0
-    for name, path, text, want in [("clean", "src/ORDER", CLEAN["src/ORDER"], "")] + CASES:
-        code, out = run({**CLEAN, path: text})
-        good = code == 0 if not want else code == 1 and want in out
-        if not good:
-            failed += 1
-            print("%s: exit status %d, wanted %r in\n%s" % (name, code, want or "nothing", out))
-    print("%d passed, %d failed" % (len(CASES) + 1 - failed, failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check("layers", CLEAN, CASES))

@@ -120,8 +120,8 @@ static bool round_trip(heap *from, json_reader *first, json_reader *second, cg_s
     for (int is_sorted = 0; is_sorted < 2; is_sorted++) {
         const sc_table *table = table_of(object);
         yyjson_val *object_again = NULL;
-        any_record record;
-        any_record again;
+        rec_any record;
+        rec_any again;
         jsonw to;
 
         buf_clear(&out);

@@ -12,7 +12,7 @@ typedef struct fixture {
     json_reader reader;
     buf text;
     cg_err err;
-    any_record record;
+    rec_any record;
 } fixture;
 
 static void begin(fixture *f)
@@ -311,7 +311,7 @@ static void a_kept_record_outlives_its_json_reader(void **state)
     begin(&f);
     for (size_t i = 0; i < RECORD_COUNT; i++) {
         const sc_table *table = record_examples[i].table;
-        any_record kept;
+        rec_any kept;
         arena long_lived;
 
         arena_init(&long_lived, &f.from);
@@ -334,8 +334,8 @@ static void no_memory_is_an_error_of_its_own(void **state)
     (void)state;
     for (size_t k = 1;; k++) {
         failing memory = {0};
-        any_record record;
-        any_record kept;
+        rec_any record;
+        rec_any kept;
         yyjson_val *object = NULL;
         json_fault fault;
         heap from;

@@ -9,18 +9,6 @@
 
 #define ROUNDS 400000
 
-static const sc_table *const tables[] = {
-#define X(prefix, name, tag) &table_##name,
-    TRACE_RECORDS(X)
-#undef X
-};
-#define TABLES (sizeof tables / sizeof tables[0])
-
-typedef union any_record {
-#define X(prefix, name, tag) rec_##name name;
-    TRACE_RECORDS(X)
-#undef X
-} any_record;
 
 typedef struct fixture {
     heap from;
@@ -358,9 +346,9 @@ static const sc_table *table_of(cg_str tag, const sc_table *preferred)
 {
     if (str_equal(preferred->tag, tag))
         return preferred;
-    for (size_t i = 0; i < TABLES; i++)
-        if (str_equal(tables[i]->tag, tag))
-            return tables[i];
+    for (size_t i = 0; i < RECORD_COUNT; i++)
+        if (str_equal(trace_tables[i]->tag, tag))
+            return trace_tables[i];
     return NULL;
 }
 
@@ -370,8 +358,8 @@ static unsigned compare(fixture *f, const sc_table *preferred)
     cg_str line = buf_text(&f->line);
     arena_place place = arena_mark(&f->mem);
     const sc_table *table;
-    any_record scanned;
-    any_record parsed;
+    rec_any scanned;
+    rec_any parsed;
     json_fault fault;
     yyjson_val *object;
     cg_str tag;
@@ -404,7 +392,7 @@ static void what_scan_takes_the_json_reader_reads_to_the_same(void **state)
     (void)state;
     begin(&f);
     for (unsigned i = 0; i < ROUNDS; i++) {
-        const sc_table *table = tables[draw(&f, TABLES)];
+        const sc_table *table = trace_tables[draw(&f, RECORD_COUNT)];
         bool is_odd = i % 2 == 1;
 
         buf_clear(&f.line);
@@ -425,7 +413,7 @@ static void what_scan_takes_the_json_reader_reads_to_the_same(void **state)
     end(&f);
 }
 
-static bool takes(fixture *f, const sc_table *table, const char *text, any_record *ret)
+static bool takes(fixture *f, const sc_table *table, const char *text, rec_any *ret)
 {
     cg_str tag;
     size_t rest;
@@ -441,7 +429,7 @@ static bool takes(fixture *f, const sc_table *table, const char *text, any_recor
 
 static void the_writers_own_spelling_is_taken(void **state)
 {
-    any_record record;
+    rec_any record;
     fixture f;
 
     (void)state;
@@ -496,7 +484,7 @@ static void everything_else_is_left_to_the_json_reader(void **state)
         "{'kind':",
         "{",
         ""};
-    any_record record;
+    rec_any record;
     fixture f;
 
     (void)state;
@@ -510,7 +498,7 @@ static void everything_else_is_left_to_the_json_reader(void **state)
 static void no_memory_for_a_list_is_a_no(void **state)
 {
     failing memory = {.fail_at = 1};
-    any_record record;
+    rec_any record;
     heap from;
     arena mem;
     cg_str line = CG_LIT("{\"kind\":\"tensor\",\"span_id\":\"s\",\"tensor_id\":\"t\",\"shape\":[1],"

@@ -94,7 +94,7 @@ static void every_record_is_written_as_it_was_read(void **state)
     begin(&f);
     for (size_t i = 0; i < RECORD_COUNT; i++) {
         const record_example *example = &record_examples[i];
-        any_record record;
+        rec_any record;
 
         buf_clear(&f.text);
         record_text(&f.text, example->full);
@@ -120,8 +120,8 @@ static void every_record_survives_both_orders_of_writing(void **state)
     for (size_t i = 0; i < 4 * (size_t)RECORD_COUNT; i++) {
         const record_example *example = &record_examples[i / 4];
         bool is_sorted = i % 2 == 1;
-        any_record record;
-        any_record again;
+        rec_any record;
+        rec_any again;
 
         buf_clear(&f.text);
         record_text(&f.text, i / 2 % 2 == 0 ? example->full : example->least);
