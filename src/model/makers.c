@@ -166,6 +166,47 @@ bool makers_name_roots(eval *interpreter)
     return true;
 }
 
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static size_t count_word(cg_str text, cg_str word)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i + word.len <= text.len; i++) {
+        if ((i > 0 && is_word_byte(text.ptr[i - 1])) || memcmp(text.ptr + i, word.ptr, word.len))
+            continue;
+        count += i + word.len == text.len || !is_word_byte(text.ptr[i + word.len]);
+    }
+    return count;
+}
+
+bool makers_forgets(const program *code_of, item_ref function, model_place call)
+{
+    const program_item *item = &code_of->items.at[function];
+    ast_ref let = 0;
+    cg_str word;
+
+    if (call.function != function || call.file != item->file)
+        return false;
+    const ast *tree = program_tree(code_of, item->file);
+    ast_ref body = walk_body(code_of, function);
+    ast_ref at = walk_call_at(tree, body, call);
+
+    let = at ? let_around(tree, at) : 0;
+    word = let ? word_of(code_of, tree, ast_child(tree, let, ROLE_PATTERN)) : (cg_str){0};
+    if (word.len == 0)
+        return false;
+    const ast_node *all = ast_at(tree, body), *own = ast_at(tree, let);
+    const char *text = code_of->files.at[item->file]->source.text.ptr;
+
+    return count_word((cg_str){text + all->start, own->start - all->start}, word) == 0 &&
+           count_word((cg_str){text + own->end, all->end - own->end}, word) == 0;
+}
+
 /* --- which functions --- */
 
 static bool is_own_item(const maker *self, item_ref item)

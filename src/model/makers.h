@@ -25,5 +25,10 @@ cg_code makers_run(eval *interpreter, const function_facts *functions,
                    const extract_options *options, extraction *ret, cg_err *reterr) CG_MUST;
 /* Give the roots of the trail their names, after an evaluation of the function. */
 bool makers_name_roots(eval *interpreter);
+/*
+ * Is what the call of a function makes held by a variable that the function never names again? A
+ * layer that is named may go where nobody follows it: into a thread, a table, a macro.
+ */
+bool makers_forgets(const program *code_of, item_ref function, model_place call);
 
 #endif

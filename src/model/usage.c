@@ -2,6 +2,7 @@
 
 #include "model/assemble.h"
 #include "model/key_set.h"
+#include "model/makers.h"
 #include "model/normalise.h"
 
 typedef struct reporter {
@@ -197,7 +198,9 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
          */
         used[k] = used[k] || at->is_running_state || at->condition.ptr;
         /* What a function that makes its builders hands on is used by others. */
-        used[k] = used[k] || (is_function && (at->instance != 0 || is_touched_at(self, k)));
+        used[k] = used[k] || (is_function &&
+                              (at->instance != 0 || is_touched_at(self, k) ||
+                               !makers_forgets(self->program, component->constructor, at->place)));
         if (!used[k])
             CG_TRY(is_exposed(self, index, k, &used[k]));
     }
