@@ -547,7 +547,7 @@ static cg_code output_open_stream(os_output *self, cg_err *reterr)
 }
 
 /* `.NAME.tmp-<16 hex>`, with as much of NAME as fits. */
-static void output_name_temporary(os_output *self, uint64_t random)
+static void output_name_temporary(os_output *self, uint64_t number)
 {
     const size_t rest = sizeof ".."
                                "tmp-0123456789abcdef";
@@ -560,23 +560,91 @@ static void output_name_temporary(os_output *self, uint64_t random)
             len--;
     }
     snprintf(self->temporary, sizeof self->temporary, ".%.*s.tmp-%016" PRIx64, (int)len, self->name,
-             random);
+             number);
+}
+
+/*
+ * Temporary files that are looked after have one of so few names: what a process that was killed
+ * has left is found without listing the directory. Whoever writes one holds its lock; one that
+ * nobody holds is stale. Only the holder of a file's lock removes or renames it, so that between a
+ * look at the name and its removal no other file gets there.
+ */
+#define OUTPUT_SLOTS 4u
+
+static int output_lock(const os_output *self, int handle)
+{
+    int result;
+
+    do
+        result = self->os->lock(self->os->context, handle);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* Is `handle`, whose lock is held, what stands at the temporary name? */
+static bool output_is_there(const os_output *self, int handle)
+{
+    struct stat named;
+    struct stat held;
+
+    return os_lstat_at(self->os, self->directory, self->temporary, &named) == 0 &&
+           os_fstat(self->os, handle, &held) == 0 && S_ISREG(held.st_mode) &&
+           named.st_dev == held.st_dev && named.st_ino == held.st_ino;
+}
+
+static void output_sweep(os_output *self)
+{
+    const os_calls *os = self->os;
+
+    for (unsigned slot = 0; slot < OUTPUT_SLOTS; slot++) {
+        int handle;
+
+        output_name_temporary(self, slot);
+        handle = os_open_retried(os, self->directory, self->temporary,
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+        if (handle < 0)
+            continue;
+        if (output_lock(self, handle) == 0 && output_is_there(self, handle))
+            os->unlink_at(os->context, self->directory, self->temporary, 0);
+        os->close(os->context, handle);
+    }
+    self->temporary[0] = '\0';
+}
+
+/*
+ * Is the file that was just made taken for a stale one by another process? That may be so until
+ * its lock is held. Where there are no locks nobody removes anything.
+ */
+static bool output_is_lost(const os_output *self)
+{
+    struct stat about;
+
+    if (output_lock(self, self->handle) != 0)
+        return errno == EWOULDBLOCK;
+    return os_fstat(self->os, self->handle, &about) == 0 && about.st_nlink == 0;
 }
 
 static cg_code output_open_temporary(const cg_env *env, os_output *self, mode_t mode,
                                      cg_err *reterr)
 {
-    int tries = 8;
+    int number = EEXIST;
 
-    do {
-        output_name_temporary(self, os_random(env));
+    output_sweep(self);
+    for (unsigned try = 0; try < 2 * OUTPUT_SLOTS && number == EEXIST; try++) {
+        output_name_temporary(self, try < OUTPUT_SLOTS ? try : os_random(env));
         self->handle = os_open_retried(self->os, self->directory, self->temporary,
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    } while (self->handle < 0 && errno == EEXIST && --tries > 0);
-    if (self->handle >= 0)
-        return CG_OK;
+        if (self->handle < 0) {
+            number = errno;
+            continue;
+        }
+        if (!output_is_lost(self))
+            return CG_OK;
+        self->os->close(self->os->context, self->handle);
+        self->handle = -1;
+    }
     self->temporary[0] = '\0';
-    return output_fail(self, "cannot be created", errno, reterr);
+    return output_fail(self, "cannot be created", number, reterr);
 }
 
 /* Look at what stands at the path and open accordingly. */
@@ -666,6 +734,11 @@ cg_code os_output_write(os_output *self, const void *bytes, size_t count, cg_err
 }
 
 /* Some file systems have nothing to sync; that is their answer, not a failure. */
+static bool is_sync_missing(int number)
+{
+    return number == EINVAL || number == ENOTSUP || number == ENOSYS;
+}
+
 static int output_sync(const os_calls *os, int handle)
 {
     int result;
@@ -673,7 +746,7 @@ static int output_sync(const os_calls *os, int handle)
     do
         result = os->fsync(os->context, handle);
     while (result != 0 && errno == EINTR);
-    return result != 0 && (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS) ? 0 : result;
+    return result != 0 && is_sync_missing(errno) ? 0 : result;
 }
 
 /* The directory of the file, then each directory that got a new one. */
@@ -722,12 +795,17 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
             return output_fail(self, "cannot be written", errno, reterr);
         return CG_OK;
     }
-    if (output_sync(os, self->handle) != 0 || output_close(self) != 0)
+    /* Open until it is in place: its lock keeps the temporary file from being swept. */
+    errno = 0;
+    if (output_sync(os, self->handle) != 0 || (is_sync_missing(errno) && output_close(self) != 0))
         return output_fail(self, "cannot be written", errno, reterr);
     if (os->rename_at(os->context, self->directory, self->temporary, self->directory, self->name) !=
         0)
         return output_fail(self, "cannot be put in place", errno, reterr);
     self->temporary[0] = '\0';
+    /* All of it is on the disk: there is nothing left that closing could fail to write. */
+    if (self->handle >= 0)
+        (void)output_close(self);
     is_durable = output_sync_parents(self) == 0;
     memset(self->made, 0, self->path_size / 2);
     if (!is_durable) {

@@ -96,11 +96,11 @@ typedef struct os_output {
 } os_output;
 
 /*
- * Begin writing `path`: missing parent directories are made, the bytes go to a
- * temporary file beside it. Refuses links and directories. `env` must stay until the output is
- * committed or dropped; what it stops while a pipe keeps us waiting ends with CG_INTERRUPTED, from
- * os_output_write with CG_CLOSED. is_private: only the user may read the file, and enter the
- * directories that are made for it.
+ * Begin writing `path`: missing parent directories are made, the bytes go to a temporary file
+ * beside it; what a killed process left of its own there is removed. Refuses links and directories.
+ * `env` must stay until the output is committed or dropped; what it stops while a pipe keeps us
+ * waiting ends with CG_INTERRUPTED, from os_output_write with CG_CLOSED. is_private: only the user
+ * may read the file, and enter the directories that are made for it.
  */
 cg_code os_output_open(const cg_env *env, heap *heap, cg_str path, bool is_private, os_output *ret,
                        cg_err *reterr) CG_MUST;

@@ -172,11 +172,14 @@ cg_code os_dir_list(os_dir *self, heap *from, arena *mem, size_t ceiling, os_ent
         .heap = from, .mem = mem, .ceiling = ceiling < UINT32_MAX ? ceiling : UINT32_MAX};
     char *block = heap_resize(from, NULL, 0, LIST_BLOCK);
     cg_code code = block == NULL ? err_nomem(reterr) : read_listing(self, &list, block, reterr);
+    int number;
 
     if (code == CG_OK)
         code = sort_listing(&list, ret, reterr);
+    number = errno;
     heap_resize(from, block, LIST_BLOCK, 0);
     vec_free(from, &list.entries);
+    errno = number;
     return code;
 }
 
@@ -281,4 +284,10 @@ cg_code os_dir_open_file(os_dir *self, cg_str path, unsigned flags, os_file *ret
     if (code != CG_OK)
         self->os->close(self->os->context, handle);
     return code;
+}
+
+bool os_is_lasting(int number)
+{
+    return number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENAMETOOLONG ||
+           number == EACCES || number == EPERM;
 }

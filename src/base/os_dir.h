@@ -56,4 +56,10 @@ cg_code os_dir_open_file(os_dir *self, cg_str path, unsigned flags, os_file *ret
 /* May os_dir_open_file have it: not empty, no leading `/` or `./`, no part `..`, no NUL? */
 bool os_dir_is_safe(cg_str path);
 
+/*
+ * Does the kernel's number tell how the files are: missing, a link in a circle, a name that is too
+ * long, not for us? Any other tells how the machine is now, and may be none the next time.
+ */
+bool os_is_lasting(int number);
+
 #endif

@@ -31,18 +31,40 @@ static cg_code add_input(cargo_files *self, cg_str path, const buf *text, cg_err
     return CG_OK;
 }
 
+/* A link in a circle, a name that no file can have: nothing is there, now and later. */
+static bool leads_nowhere(int number)
+{
+    return number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENAMETOOLONG;
+}
+
+static bool is_forbidden(int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
+static cg_code pass_on(cg_code code, const cg_err *cause, cg_err *reterr)
+{
+    if (reterr != NULL && reterr->code == CG_OK)
+        *reterr = *cause;
+    return code;
+}
+
 cg_code files_read(cargo_files *self, cg_str path, buf *ret, bool *ret_is_there, cg_err *reterr)
 {
     enum os_kind kind = OS_MISSING;
+    cg_err cause = {0};
     cg_code code;
 
     *ret_is_there = false;
     buf_init(ret, self->heap, FILES_BYTES);
-    CG_TRY(os_kind_of(self->env, path, true, &kind, reterr));
-    if (kind == OS_MISSING)
+    code = os_kind_of(self->env, path, true, &kind, &cause);
+    if (code != CG_OK && !leads_nowhere(errno))
+        return pass_on(code, &cause, reterr);
+    if (code == CG_OK && kind == OS_MISSING)
         return add_input(self, path, NULL, reterr);
     if (kind != OS_FILE) {
-        code = cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "is not a file");
+        code =
+            cg_fail(reterr, PROBLEM_INPUT_KIND, "%s", code == CG_OK ? "is not a file" : cause.text);
         err_in_file(reterr, path);
         return code;
     }
@@ -72,24 +94,6 @@ cg_code files_read_toml(cargo_files *self, cg_str path, toml_document **ret, cg_
     buf_free(&text);
     if (code != CG_OK)
         err_in_file(reterr, path);
-    return code;
-}
-
-/* A link in a circle, a name that no file can have: nothing is there, now and later. */
-static bool leads_nowhere(int number)
-{
-    return number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENAMETOOLONG;
-}
-
-static bool is_forbidden(int number)
-{
-    return number == EACCES || number == EPERM;
-}
-
-static cg_code pass_on(cg_code code, const cg_err *cause, cg_err *reterr)
-{
-    if (reterr != NULL && reterr->code == CG_OK)
-        *reterr = *cause;
     return code;
 }
 

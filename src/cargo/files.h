@@ -35,7 +35,10 @@ typedef struct cargo_files {
 
 #define FILES_BYTES ((size_t)16 << 20) /* of one file; larger is a mistake or an attack */
 
-/* The file's text in `ret` (a fresh buf); *ret_is_there is false when there is none. */
+/*
+ * The file's text in `ret` (a fresh buf); *ret_is_there is false when there is none. CG_INPUT: what
+ * is there is no file; CG_NOT_FOUND: it cannot be read, and another time it perhaps can.
+ */
 cg_code files_read(cargo_files *self, cg_str path, buf *ret, bool *ret_is_there,
                    cg_err *reterr) CG_MUST;
 /* The same as a document; NULL when there is no file. The caller frees it. */

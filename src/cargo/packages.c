@@ -39,7 +39,9 @@ cg_code packages_forgive(cargo_graph *graph, cg_code code, cg_err *failure, cg_s
 
     if (code == CG_OK)
         return CG_OK;
-    if (code == CG_NOMEM || code == CG_INTERRUPTED || code == CG_INTERNAL) {
+    /* With a file that cannot be read another answer would be given than the next time. */
+    if (code == CG_NOMEM || code == CG_INTERRUPTED || code == CG_INTERNAL ||
+        failure->problem == problem_id(PROBLEM_INPUT_UNREADABLE)) {
         if (reterr != NULL && reterr->code == CG_OK)
             *reterr = *failure;
         return code;

@@ -11,8 +11,8 @@
 cg_code packages_say(cargo_graph *graph, cg_str path, uint32_t line, cg_str message,
                      cg_err *reterr) CG_MUST;
 /*
- * A failure as a diagnostic: CG_OK, and `failure` is emptied. Memory and interruption are passed
- * on. The message is `what` and what the failure says.
+ * A failure as a diagnostic: CG_OK, and `failure` is emptied. Memory, interruption and files that
+ * cannot be read are passed on. The message is `what` and what the failure says.
  */
 cg_code packages_forgive(cargo_graph *graph, cg_code code, cg_err *failure, cg_str path,
                          const char *what, cg_err *reterr) CG_MUST;

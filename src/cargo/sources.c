@@ -85,7 +85,7 @@ static cg_code vendored_number(cargo_sources *self, cg_str directory, cg_str *re
     if (!is_there)
         return CG_OK;
     code = files_read_toml(self->files, path, &doc, &cause);
-    if (code == CG_NOMEM || code == CG_INTERRUPTED) {
+    if (code == CG_NOMEM || code == CG_INTERRUPTED || code == CG_NOT_FOUND) {
         if (reterr != NULL && reterr->code == CG_OK)
             *reterr = cause;
         return code;

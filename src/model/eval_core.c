@@ -6,8 +6,15 @@
  * Steps for all evaluations of what one file declares, and of a crate: some, and so many for each
  * byte of the source. Those of a crate end a crate that is made to be slow.
  */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define STEPS_OF_FILE  20000u
+#define STEPS_OF_CRATE 80000u
+#define STEPS_OF_CALL  4000u
+#else
 #define STEPS_OF_FILE  4000000u
 #define STEPS_OF_CRATE 16000000u
+#define STEPS_OF_CALL  500000u
+#endif
 #define STEPS_PER_BYTE 8u
 #define SHARES         8u /* of a file's budget is the least that is left for others */
 
@@ -30,7 +37,7 @@ cg_code eval_new(program *over, types *all_types, expr_pool *exprs, eval **ret, 
     *self = (eval){.program = over, .types = all_types, .exprs = exprs, .state = state};
     *state = (eval_state){0};
     self->limits = (eval_limits){
-        .call_depth = 48, .nesting = 1500, .steps = 500000, .least = 2000, .unroll = 64};
+        .call_depth = 48, .nesting = 1500, .steps = STEPS_OF_CALL, .least = 2000, .unroll = 64};
     arena_init(&state->mem, from);
     arena_init(&state->keep, from);
     self->values = heap_resize(from, NULL, 0, sizeof *self->values);

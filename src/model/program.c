@@ -1,5 +1,7 @@
 #include "model/program.h"
 
+#include <errno.h>
+
 #include "base/os_dir.h"
 #include "base/sort.h"
 #include "model/collect.h"
@@ -492,13 +494,21 @@ static cg_code list_directory(program *self, cg_str path, scan_list *list, cg_er
     cg_err cause = {0};
     os_dir dir;
     cg_code code = os_dir_open(self->env, path, &dir, &cause);
+    int number = errno;
 
     if (code == CG_OK) {
         code = os_dir_list(&dir, self->heap, &self->mem, MOST_ENTRIES, &entries, &cause);
+        number = errno;
         os_dir_close(&dir);
     }
     if (code == CG_NOMEM)
         return err_nomem(reterr);
+    if (code == CG_NOT_FOUND && !os_is_lasting(number)) {
+        err_in_file(&cause, path);
+        if (reterr != NULL && reterr->code == CG_OK)
+            *reterr = cause;
+        return code;
+    }
     if (code != CG_OK)
         return texts_fault(self, self->scanned, 0, nowhere, path, reterr, "not searched: %s",
                            cause.text);

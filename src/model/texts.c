@@ -1,9 +1,10 @@
 #include "model/texts.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/os.h"
+#include "base/os_dir.h"
 #include "rust/kept.h"
 
 #define MOST_BROKEN_RANGES 8 /* faults of one file */
@@ -157,6 +158,7 @@ static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *re
     cg_err cause = {0};
     buf text;
     cg_code code;
+    int number;
 
     *ret = (cg_str){NULL, 0};
     *ret_is_missing = false;
@@ -175,6 +177,7 @@ static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *re
     buf_init(&text, self->heap, TEXTS_MOST_BYTES);
     if (code == CG_OK)
         code = os_read_whole(self->env, path, &text, &cause);
+    number = errno;
     if (code == CG_OK) {
         bool has_room = arena_text(&self->mem, buf_text(&text), ret);
 
@@ -185,7 +188,8 @@ static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *re
         return only_utf8(self, crate, path, ret, reterr);
     }
     buf_free(&text);
-    if (code == CG_NOMEM || code == CG_INTERRUPTED) {
+    if (code == CG_NOMEM || code == CG_INTERRUPTED ||
+        (code == CG_NOT_FOUND && !os_is_lasting(number))) {
         if (reterr != NULL && reterr->code == CG_OK)
             *reterr = cause;
         return code;

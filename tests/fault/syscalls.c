@@ -175,6 +175,13 @@ static uint64_t faulty_monotonic_ns(void *context)
     return self->kernel->monotonic_ns(self->kernel->context);
 }
 
+static int faulty_lock(void *context, int file)
+{
+    faults *self = context;
+
+    return fails(self, "lock") ? -1 : self->kernel->lock(self->kernel->context, file);
+}
+
 static os_calls faulty_calls(faults *self)
 {
     *self = (faults){.kernel = os_of(NULL)};
@@ -191,7 +198,8 @@ static os_calls faulty_calls(faults *self)
                       .mkdir_at = faulty_mkdir_at,
                       .read_directory = faulty_read_directory,
                       .random = faulty_random,
-                      .monotonic_ns = faulty_monotonic_ns};
+                      .monotonic_ns = faulty_monotonic_ns,
+                      .lock = faulty_lock};
 }
 
 static void arm(faults *self, uint64_t fail_at, int error, bool is_persistent)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -216,6 +217,58 @@ static void a_file_appears_whole(void **state)
     assert_int_equal(about.st_mode & 0777, 0640);
     assert_int_equal(count_entries("."), 1);
     umask(mask);
+}
+
+/* A copy of this process that begins to write `path`, says so, and waits to be killed. */
+static pid_t begin_in_child(const char *path)
+{
+    int said[2];
+    char byte;
+    pid_t child;
+
+    assert_int_equal(pipe(said), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        os_output out;
+
+        if (os_output_open(NULL, &from, str_from(path), false, &out, NULL) != CG_OK ||
+            os_output_write(&out, "half", 4, NULL) != CG_OK || write(said[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(said[1]);
+    assert_int_equal(read(said[0], &byte, 1), 1);
+    close(said[0]);
+    return child;
+}
+
+#define WRITERS 6
+#define NAMES   4 /* that are looked after; who finds none of them free leaves its file */
+
+static void what_killed_writers_left_is_removed_by_the_next(void **state)
+{
+    pid_t writers[WRITERS];
+
+    (void)state;
+    for (size_t i = 0; i < WRITERS; i++)
+        writers[i] = begin_in_child("file");
+    /* Those that write are left alone, as is what only looks similar. */
+    put_file(".file.tmp-", "of somebody");
+    assert_int_equal(symlink("elsewhere", ".other.tmp-0000000000000000"), 0);
+    assert_int_equal(write_file(NULL, "file", "x", NULL), CG_OK);
+    assert_int_equal(write_file(NULL, "other", "x", NULL), CG_OK);
+    assert_int_equal(count_entries("."), WRITERS + 4);
+    for (size_t i = 0; i < WRITERS; i++) {
+        assert_int_equal(kill(writers[i], SIGKILL), 0);
+        assert_int_equal(waitpid(writers[i], NULL, 0), writers[i]);
+    }
+    assert_int_equal(write_file(NULL, "other", "y", NULL), CG_OK);
+    assert_int_equal(count_entries("."), WRITERS + 4);
+    assert_int_equal(write_file(NULL, "file", "y", NULL), CG_OK);
+    assert_file("file", "y");
+    assert_int_equal(count_entries("."), WRITERS - NAMES + 4);
 }
 
 static void a_private_file_is_for_the_user_alone(void **state)
@@ -590,6 +643,7 @@ int main(void)
         IN_FOLDER(a_whole_file_is_read_up_to_the_ceiling),
         IN_FOLDER(a_pipe_is_read_to_its_end),
         IN_FOLDER(a_file_appears_whole),
+        IN_FOLDER(what_killed_writers_left_is_removed_by_the_next),
         IN_FOLDER(a_private_file_is_for_the_user_alone),
         IN_FOLDER(a_file_is_read_from_any_byte_on),
         IN_FOLDER(a_dropped_output_leaves_nothing),
