@@ -27,50 +27,7 @@ void model_draft_free(model_draft *self)
     }
     arena_free(&self->mem);
     arena_init(&self->mem, self->heap);
-}
-
-/* Those that are so many that a second copy of them would be felt. */
-static bool is_bulk(enum model_list list)
-{
-    return list == MODEL_TENSORS || list == MODEL_OPERATIONS;
-}
-
-#define BULK_FIRST ((size_t)16384)
-
-static void *add_bulk(draft_bulk *self, heap *from, size_t count, size_t size)
-{
-    size_t at = ARENA_HEAD + count * size; /* of what there is room for */
-    size_t wanted = self->bytes + self->bytes / 2;
-    char *moved;
-
-    if (at + size > self->bytes) {
-        if (wanted < BULK_FIRST)
-            wanted = BULK_FIRST;
-        moved = heap_resize(from, self->at, self->bytes, wanted);
-        if (moved == NULL)
-            return NULL;
-        *self = (draft_bulk){moved, wanted};
-    }
-    return memset(self->at + at, 0, size);
-}
-
-void *draft_add(model_draft *self, enum model_list list)
-{
-    size_t size = model_list_table(list)->size;
-    void *record;
-    void **place;
-
-    if (is_bulk(list)) {
-        record = add_bulk(&self->bulk[list], self->heap, self->bulk_count[list], size);
-        self->bulk_count[list] += record != NULL;
-        return record;
-    }
-    record = arena_zero(&self->records[list], size);
-    place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
-    if (place == NULL)
-        return NULL;
-    *place = record;
-    return record;
+    self->filler = NULL;
 }
 
 /* Lists grow when their length is a power of two, to twice that: no capacity needs to be kept. */
@@ -347,6 +304,76 @@ static bool fill_one(const sc_table *table, const void *record, arena *mem)
     return record == NULL || fill_records(table, &one, 1, mem);
 }
 
+/* Those that are so many that a second copy of them would be felt. */
+static bool is_bulk(enum model_list list)
+{
+    return list == MODEL_TENSORS || list == MODEL_OPERATIONS;
+}
+
+#define BULK_FIRST ((size_t)16384)
+
+static char *bulk_record(const draft_bulk *self, size_t index, size_t size)
+{
+    return self->at + ARENA_HEAD + index * size;
+}
+
+/* Complete the last one: nobody writes into it any more, and it is still at hand. */
+static bool fill_last(model_draft *self, enum model_list list, arena *mem)
+{
+    const sc_table *table = model_list_table(list);
+    const draft_bulk *bulk = &self->bulk[list];
+    size_t count = self->bulk_count[list];
+
+    if (count == 0)
+        return true;
+    if (self->filler == NULL) {
+        self->filler = arena_zero(mem, sizeof *self->filler);
+        if (self->filler == NULL)
+            return false;
+    }
+    self->filler->mem = mem;
+    return fill_record(self->filler, table, bulk_record(bulk, count - 1, table->size),
+                       count > 1 ? bulk_record(bulk, count - 2, table->size) : NULL);
+}
+
+static void *add_bulk(draft_bulk *self, heap *from, size_t count, size_t size)
+{
+    size_t at = ARENA_HEAD + count * size; /* of what there is room for */
+    size_t wanted = self->bytes + self->bytes / 2;
+    char *moved;
+
+    if (at + size > self->bytes) {
+        if (wanted < BULK_FIRST)
+            wanted = BULK_FIRST;
+        moved = heap_resize(from, self->at, self->bytes, wanted);
+        if (moved == NULL)
+            return NULL;
+        *self = (draft_bulk){moved, wanted};
+    }
+    return memset(self->at + at, 0, size);
+}
+
+void *draft_add(model_draft *self, enum model_list list)
+{
+    size_t size = model_list_table(list)->size;
+    void *record;
+    void **place;
+
+    if (is_bulk(list)) {
+        if (!fill_last(self, list, &self->mem))
+            return NULL;
+        record = add_bulk(&self->bulk[list], self->heap, self->bulk_count[list], size);
+        self->bulk_count[list] += record != NULL;
+        return record;
+    }
+    record = arena_zero(&self->records[list], size);
+    place = record == NULL ? NULL : vec_add(self->heap, &self->lists[list]);
+    if (place == NULL)
+        return NULL;
+    *place = record;
+    return record;
+}
+
 /* Those that are ordered by ids they have already. Findings get theirs later. */
 static bool is_by_id(enum model_list list)
 {
@@ -362,7 +389,7 @@ static bool point_at_bulk(model_draft *self, enum model_list list)
     if (!vec_reserve(self->heap, &self->lists[list], count))
         return false;
     for (size_t i = 0; i < count; i++)
-        self->lists[list].at[i] = self->bulk[list].at + ARENA_HEAD + i * size;
+        self->lists[list].at[i] = bulk_record(&self->bulk[list], i, size);
     self->lists[list].count = count;
     return true;
 }
@@ -445,14 +472,15 @@ static char *settle_bulk(model_draft *self, enum model_list list, uint32_t *orde
 static bool gather_list(model_draft *self, enum model_list list, model_document *to)
 {
     const sc_table *table = model_list_table(list);
-    bool is_good = !is_bulk(list) || point_at_bulk(self, list);
+    bool is_good = !is_bulk(list) || (fill_last(self, list, &to->mem) && point_at_bulk(self, list));
     size_t count = self->lists[list].count;
     size_t bytes = (2 * count + 1) * sizeof(uint32_t);
     void *const *from = self->lists[list].at;
     uint32_t *order = heap_resize(self->heap, NULL, 0, bytes);
     char *at = NULL;
 
-    is_good = is_good && order != NULL && fill_records(table, from, count, &to->mem);
+    is_good =
+        is_good && order != NULL && (is_bulk(list) || fill_records(table, from, count, &to->mem));
     for (size_t i = 0; i < count && is_good; i++)
         order[i] = (uint32_t)i;
     if (is_good && is_by_id(list))

@@ -34,6 +34,7 @@ typedef struct model_draft {
     arena records[MODEL_LIST_COUNT];   /* until the document has its lists */
     draft_bulk bulk[MODEL_LIST_COUNT]; /* of lists whose records may move */
     size_t bulk_count[MODEL_LIST_COUNT];
+    struct filler *filler; /* completes those records while they are at hand */
     cg_str analysis_id;
     const model_cargo *cargo;     /* NULL: no manifest */
     const model_runtime *runtime; /* NULL: no trace was merged */

@@ -38,6 +38,7 @@ typedef struct frame {
     uint8_t role;  /* what the child of a `through` frame is to the node */
     uint8_t count; /* children that took a role by their place; stops at 255 */
     bool is_through;
+    uint32_t left; /* children that are not built yet, the one that is being built included */
 } frame;
 
 struct rust_parser {
@@ -621,6 +622,7 @@ static enum step enter(builder *self, TSTreeCursor *cursor)
                                   .last = parent->last,
                                   .kind = parent->kind,
                                   .role = node.role,
+                                  .left = ts_node_child_count(at),
                                   .is_through = true})
                    ? STEP_INTO
                    : STEP_NOMEM;
@@ -642,14 +644,25 @@ static enum step enter(builder *self, TSTreeCursor *cursor)
         return STEP_NOMEM;
     if (!has_children(rule->way))
         return STEP_OVER;
-    return push(self, (frame){.ref = ref, .kind = node.kind}) ? STEP_INTO : STEP_NOMEM;
+    return push(self, (frame){.ref = ref, .kind = node.kind, .left = ts_node_child_count(at)})
+               ? STEP_INTO
+               : STEP_NOMEM;
 }
 
-/* All that lies below the cursor's node, as children of the frame that was pushed last. */
+static frame *top_frame(builder *self)
+{
+    return &self->parser->frames.at[self->parser->frames.count - 1];
+}
+
+/*
+ * All that lies below the cursor's node, as children of the frame that was pushed last. Children
+ * are counted: to look for one more costs the cursor as much as to go to several.
+ */
 static bool build(builder *self, TSTreeCursor *cursor)
 {
     size_t floor = self->parser->frames.count;
 
+    top_frame(self)->left = ts_node_child_count(ts_tree_cursor_current_node(cursor));
     if (!ts_tree_cursor_goto_first_child(cursor))
         return true;
     for (;;) {
@@ -658,11 +671,11 @@ static bool build(builder *self, TSTreeCursor *cursor)
         if (step == STEP_NOMEM)
             return false;
         if (step == STEP_INTO) {
-            if (ts_tree_cursor_goto_first_child(cursor))
+            if (top_frame(self)->left > 0 && ts_tree_cursor_goto_first_child(cursor))
                 continue;
             pop(self);
         }
-        while (!ts_tree_cursor_goto_next_sibling(cursor)) {
+        while (--top_frame(self)->left == 0 || !ts_tree_cursor_goto_next_sibling(cursor)) {
             ts_tree_cursor_goto_parent(cursor);
             if (self->parser->frames.count == floor)
                 return true;
