@@ -12,7 +12,7 @@
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 5 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 6 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
@@ -350,18 +350,19 @@ static bool take_entry(pack_reader *in, entry *ret)
 
 static bool take_file(pack_reader *in, size_t file_count, rescan_file *ret, kept_place *place)
 {
-    uint64_t above, is_always, is_near;
+    uint64_t above, is_always, is_near, is_alone;
 
     if (!pack_take_text(in, &ret->path) || !pack_take_text(in, &ret->shown) ||
         !pack_take_number(in, &above) || (above >= file_count && above != RESCAN_NO_FILE) ||
         !pack_take_number(in, &is_always) || !pack_take_number(in, &is_near) ||
-        !pack_take_number(in, &place->start) || !pack_take_number(in, &place->text_bytes) ||
-        !pack_take_number(in, &place->tree_bytes) || !take_sum(in, place->sum) ||
-        ret->path.ptr == NULL || ret->shown.ptr == NULL)
+        !pack_take_number(in, &is_alone) || !pack_take_number(in, &place->start) ||
+        !pack_take_number(in, &place->text_bytes) || !pack_take_number(in, &place->tree_bytes) ||
+        !take_sum(in, place->sum) || ret->path.ptr == NULL || ret->shown.ptr == NULL)
         return false;
     ret->above = (uint32_t)above;
     ret->is_always = is_always == 1;
     ret->is_near = is_near == 1;
+    ret->is_alone = is_alone == 1;
     ret->bytes = place->text_bytes;
     return true;
 }
@@ -382,7 +383,8 @@ static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places
             return false;
     }
     *ret_places = places;
-    if (!take_count(in, &ret->link_count))
+    if (in->is_short || !runs_take(in, ret->file_count, &ret->runs) ||
+        !take_count(in, &ret->link_count))
         return false;
     ret->links = arena_take(in->mem, (ret->link_count + 1) * sizeof *ret->links);
     for (size_t i = 0; ret->links != NULL && i < ret->link_count; i++) {
@@ -463,6 +465,16 @@ static bool is_moved_only(const stored *from, const rescan_change *changes)
     return true;
 }
 
+/* Is it known which evaluations ran what has changed, and where all else stands now? */
+static bool is_traced(const stored *from, const rescan_change *changes)
+{
+    bool is_exact = from->base.runs.is_whole;
+
+    for (size_t i = 0; i < from->given_count; i++)
+        is_exact = is_exact && changes[i].is_exact;
+    return is_exact;
+}
+
 static cg_code take_moved(const stored *from, const rescan_change *changes, pack_reader *in,
                           model_document *ret, bool *ret_is_done, cg_err *reterr)
 {
@@ -499,7 +511,7 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
         .context = &texts,
     };
     rescan_change changes[MOST_CHANGED];
-    bool is_bodies = false, is_done = false, is_run = false;
+    bool is_bodies = false, is_done = false, is_run = false, is_moved = false;
     cg_code code;
 
     /* What functions compute can depend on files that no function of the part leads to. */
@@ -508,6 +520,16 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
     code = rescan_compare(&work, self->mem, changes, &is_bodies, reterr);
     if (code == CG_OK && is_bodies && is_moved_only(from, changes))
         code = take_moved(from, changes, in, ret, &is_done, reterr);
+    if (code == CG_OK && is_bodies && !is_done && is_traced(from, changes)) {
+        pack_reader first = *in;
+
+        is_run = true;
+        work.traced = changes;
+        code = take_moved(from, changes, &first, ret, &is_moved, reterr);
+        if (code == CG_OK && is_moved)
+            code = rescan_run(&work, ret, &is_done, reterr);
+        work.traced = NULL;
+    }
     if (code == CG_OK && is_bodies && !is_done) {
         is_run = true;
         code = take_document(in, ret, reterr);
@@ -657,11 +679,13 @@ static void put_base(pack_writer *out, const rescan_base *base, const kept_place
         pack_number(out, base->files[i].above);
         pack_number(out, base->files[i].is_always);
         pack_number(out, base->files[i].is_near);
+        pack_number(out, base->files[i].is_alone);
         pack_number(out, places[i].start);
         pack_number(out, places[i].text_bytes);
         pack_number(out, places[i].tree_bytes);
         put_sum(out, places[i].sum);
     }
+    runs_pack(&base->runs, out);
     pack_number(out, base->link_count);
     for (size_t i = 0; i < base->link_count; i++)
         pack_number(out, number_map_key(base->links[i].from, base->links[i].to));

@@ -5,11 +5,14 @@
 #include "model/place.h"
 #include "model/rules.h"
 
+#define RANK_OWN 2 /* the maker is the function that holds the call */
+
 /* A call that makes a component, and the instance that is listed for it. */
 typedef struct site {
     const extract_component *component;
     const extract_instance *instance;
-    uint8_t rank; /* who made it: some component, one of the same file, the function itself */
+    uint32_t met_by; /* component that came by first */
+    uint8_t rank;    /* who made it: some component, one of the same file, the function itself */
 } site;
 
 typedef struct assembler {
@@ -389,16 +392,18 @@ static cg_code meet_instance(assembler *self, const extract_component *component
 {
     const model_type *type = type_at(self->types, instance->type);
     item_ref holder = instance->place.function, maker = component->constructor;
-    uint8_t rank =
-        maker == holder ? 2 : self->program->items.at[maker].file == instance->place.file;
+    uint8_t rank = maker == holder ? (uint8_t)RANK_OWN
+                                   : self->program->items.at[maker].file == instance->place.file;
     site *known = NULL;
 
     if (instance->parent == UINT32_MAX || type->kind != TYPE_ITEM ||
         !self->component_of[type->item] || !holder || !function_of(self->functions, holder))
         return CG_OK;
     CG_TRY(find_site(self, instance->place, &known));
+    if (!known->instance)
+        known->met_by = (uint32_t)(component - self->from->components.at);
     if (!known->instance || known->rank < rank)
-        *known = (site){component, instance, rank};
+        *known = (site){component, instance, known->met_by, rank};
     return CG_OK;
 }
 
@@ -413,7 +418,10 @@ static cg_code add_site(assembler *self, const site *from)
     for (size_t i = 0; i < child->root_count; i++) {
         model_assembly *record = draft_assembly(self->draft);
 
-        if (!record)
+        if (!record ||
+            !program_note_site(self->program, (program_site){.function = instance->place.function,
+                                                             .met_by = from->met_by,
+                                                             .is_own = from->rank == RANK_OWN}))
             return nomem(self);
         record->function = fact->id;
         record->function_name = fact->qualified;
@@ -482,10 +490,14 @@ cg_code assemble_structure(const extraction *from, const function_facts *functio
                      &self.ids[i]))
             return nomem(&self);
     }
-    for (size_t i = 0; code == CG_OK && i < count; i++)
-        code = add_component(&self, i);
-    for (size_t i = 0; code == CG_OK && i < count; i++)
-        code = add_edges(&self, i);
+    for (size_t i = 0; code == CG_OK && i < count; i++) {
+        if (!from->components.at[i].is_skipped)
+            code = add_component(&self, i);
+    }
+    for (size_t i = 0; code == CG_OK && i < count; i++) {
+        if (!from->components.at[i].is_skipped)
+            code = add_edges(&self, i);
+    }
     return code == CG_OK ? add_sites(&self) : code;
 }
 

@@ -598,6 +598,7 @@ static cg_code drive(finder *self, const function_fact *fact)
 static cg_code find_all(finder *self)
 {
     const function_facts *facts = self->functions;
+    const program_part *part = self->program->part;
 
     for (size_t i = 0; i < facts->all.count; i++)
         CG_TRY(makes_builder(self, &facts->all.at[i], &self->makes[i]));
@@ -611,6 +612,8 @@ static cg_code find_all(finder *self)
         /* Then it was looked at as a constructor. */
         CG_TRY(builder_of_function(self->types, fact->item, &is_constructor, &gives, self->reterr));
         if (is_constructor)
+            continue;
+        if (part && part->roots && !intern_find(part->roots->evaluated, fact->qualified))
             continue;
         if (!env_progress(self->program->env, "drivers", self->out->all.count, 0))
             return CG_INTERRUPTED;
@@ -640,6 +643,8 @@ cg_code drivers_run(eval *interpreter, const function_facts *functions, drivers 
     arena_init(&ret->mem, code_of->heap);
     number_map_init(&self.map_of, code_of->heap);
     self.makes = arena_zero(&ret->mem, functions->all.count + 1);
+    ret->makes = self.makes;
+    ret->function_count = functions->all.count;
     code = self.makes && self.name_varmap && self.name_asked ? find_all(&self) : nomem(&self);
     number_map_free(&self.map_of);
     if (code != CG_OK)

@@ -101,7 +101,9 @@ typedef struct driver {
 typedef struct drivers {
     heap *heap;
     arena mem;
-    VEC(driver) all; /* in source order */
+    VEC(driver) all;   /* in source order */
+    const bool *makes; /* by function: it makes a builder, or calls what does */
+    size_t function_count;
 } drivers;
 
 cg_code drivers_run(eval *interpreter, const function_facts *functions, drivers *ret,

@@ -298,17 +298,34 @@ bool eval_ran(eval *self, item_ref function)
     return slot != NULL;
 }
 
+/* Steps that a whole scan does for the file, and this one of a part does not. */
+static uint64_t spent_elsewhere(const eval *self, file_ref file)
+{
+    const program_part *part = self->program->part;
+    const program_file *owner = file ? self->program->files.at[file] : NULL;
+
+    for (size_t i = 0; owner && part && part->roots && i < part->text_count; i++) {
+        if (str_equal(part->texts[i].path, owner->full_path))
+            return part->spent[i];
+    }
+    return 0;
+}
+
 /* Would a budget be used up if everything took twice the steps, in somewhat smaller files? */
 static bool is_near(eval *self)
 {
     eval_state *state = self->state;
     const uint64_t *spent = spent_of(self, state->owner);
+    const program_part *part = self->program->part;
     uint64_t twice = NEAR_A_BUDGET * state->steps;
+    uint64_t before = spent_elsewhere(self, state->owner);
+    uint64_t all_before = part && part->roots ? part->roots->spent : 0;
     uint64_t bytes = STEPS_PER_BYTE * EDIT_MOST_MOVED;
 
     return state->is_near || state->is_cut || !spent || twice > self->limits.steps ||
-           SHARES * twice + NEAR_A_BUDGET * *spent + bytes > budget_of_file(self, state->owner) ||
-           twice + NEAR_A_BUDGET * state->spent + bytes > budget_of_crate(self);
+           SHARES * twice + NEAR_A_BUDGET * (*spent + before) + bytes >
+               budget_of_file(self, state->owner) ||
+           twice + NEAR_A_BUDGET * (state->spent + all_before) + bytes > budget_of_crate(self);
 }
 
 cg_code eval_note(eval *self, item_ref function)
@@ -324,6 +341,8 @@ cg_code eval_note(eval *self, item_ref function)
     *run = (program_run){.function = function,
                          .first = first,
                          .count = (uint32_t)code_of->ran.count - first,
+                         .component = UINT32_MAX,
+                         .steps = self->state->steps,
                          .is_near = is_near(self)};
     return CG_OK;
 }

@@ -838,10 +838,36 @@ static cg_code build(extractor *self, item_ref constructor, bool is_first)
     track->instance = own;
     CG_TRY(eval_call(self->eval, constructor, &bindings, args, count, place, &result));
     CG_TRY(eval_note(self->eval, constructor));
+    self->program->runs.at[self->program->runs.count - 1].component =
+        (uint32_t)self->out->components.count - 1;
     track->instances.at[own].result = result;
     if (is_first)
         self->component->result = result;
     return keep_trail(self, is_first);
+}
+
+/* What a constructor that is not evaluated takes: builders are named by its parameters. */
+static cg_code name_builders(extractor *self, item_ref constructor)
+{
+    type_bindings bindings;
+    val args[64];
+    size_t count;
+
+    eval_begin(self->eval, self->program->items.at[constructor].file);
+    trail_reset(self->eval->trail);
+    CG_TRY(self_type_of(self, constructor, &bindings));
+    return arguments_of(self, constructor, &bindings, args, 64, &count);
+}
+
+static bool is_evaluated(const extractor *self, const candidate *all, size_t count)
+{
+    const program_part *part = self->program->part;
+
+    for (size_t i = 0; part && part->roots && i < count; i++) {
+        if (intern_find(part->roots->evaluated, all[i].path))
+            return true;
+    }
+    return !part || !part->roots;
 }
 
 static cg_code keep_roots(extractor *self)
@@ -906,7 +932,12 @@ static cg_code build_component(extractor *self, const candidate *all, size_t cou
     number_map_init(&self->prefixes, self->out->heap);
     values_mark before = values_position(self->eval->values);
 
-    for (size_t i = 0; i < used; i++) {
+    component->is_skipped = !is_evaluated(self, all, used);
+    for (size_t i = 0; i < used && component->is_skipped; i++) {
+        CG_TRY(name_builders(self, all[i].function));
+        values_forget(self->eval->values, before);
+    }
+    for (size_t i = 0; i < used && !component->is_skipped; i++) {
         if (!env_progress(self->program->env, "components", self->out->components.count, 0))
             return CG_INTERRUPTED;
         CG_TRY(build(self, all[i].function, i == 0));
@@ -924,6 +955,7 @@ static cg_code mark_nested(extractor *self)
 {
     extraction *out = self->out;
     bool *is_made = arena_zero(&out->mem, self->program->items.count);
+    const program_roots *roots = self->program->part ? self->program->part->roots : NULL;
 
     if (!is_made)
         return nomem(self);
@@ -945,7 +977,9 @@ static cg_code mark_nested(extractor *self)
     for (size_t i = 0; i < out->components.count; i++) {
         extract_component *component = &out->components.at[i];
 
-        component->is_nested = is_made[component->type ? component->type : component->constructor];
+        component->is_nested =
+            is_made[component->type ? component->type : component->constructor] ||
+            (roots && intern_find(roots->made, component->qualified));
     }
     return CG_OK;
 }
@@ -1073,6 +1107,7 @@ cg_code extract_take(eval *interpreter, const extract_options *options, extracti
     extract_component *component = vec_add(ret->heap, &ret->components);
     cg_code code = CG_OK;
 
+    ret->has_makers = true;
     if (!component)
         return nomem(&self);
     *component = (extract_component){
@@ -1122,6 +1157,7 @@ cg_code extract_function(eval *interpreter, const extract_options *options, extr
     if (takes && code == CG_OK)
         code = lower_in(&self, function, &bindings, signature_of(&self, function).result, &type);
     *ret_is_built = type != 0 && !gives && is_built(&self, type_peel(self.types, type));
+    ret->has_makers = ret->has_makers || *ret_is_built;
     if (code == CG_OK && *ret_is_built)
         code = build_component(&self, &one, 1, options);
     extractor_end(&self);

@@ -57,8 +57,9 @@ typedef struct extract_component {
     cg_str name;
     cg_str qualified;
     bool is_public;
-    bool is_nested; /* some other component makes it */
-    bool is_maker;  /* its constructor makes the builders itself, and its roots are those */
+    bool is_nested;  /* some other component makes it */
+    bool is_maker;   /* its constructor makes the builders itself, and its roots are those */
+    bool is_skipped; /* not evaluated: only what its signatures say is known */
     const cg_str *roots;
     size_t root_count;
     val result; /* what the first constructor returned; only while `made` is called, then 0 */
@@ -73,8 +74,9 @@ typedef struct extraction {
     heap *heap;
     arena mem;
     eval *eval;
-    VEC(extract_component) components;  /* in source order */
-    bool is_near;                       /* what is kept of all components came near its ceiling */
+    VEC(extract_component) components; /* in source order */
+    bool is_near;                      /* what is kept of all components came near its ceiling */
+    bool has_makers; /* components were found by what functions do: model/makers */
     const struct flow_mark *no_tensors; /* the empty graph, where there is one */
 } extraction;
 

@@ -137,12 +137,22 @@ typedef struct program_method {
     cg_str id; /* of the function; absent: there are several */
 } program_method;
 
+/* Which evaluations of a part are made, by qualified names: model/runs. */
+typedef struct program_roots {
+    const intern *evaluated; /* constructors and drivers that are evaluated */
+    const intern *run;       /* functions that the others run */
+    const intern *made;      /* components that the others make inside of theirs */
+    uint64_t spent;          /* steps of the others */
+} program_roots;
+
 /* A program of which only some files are read at once: model/rescan. */
 typedef struct program_part {
     const cg_str *wanted; /* absolute paths */
     size_t wanted_count;
     const program_text_given *texts;
     size_t text_count;
+    const program_roots *roots; /* NULL: all are evaluated */
+    const uint64_t *spent;      /* with roots, for each text: steps of evaluations left out */
     const program_method *methods;
     size_t method_count;
     uint64_t left_bytes; /* of files that are left out: budgets are those of the whole crate */
@@ -153,8 +163,18 @@ typedef struct program_run {
     item_ref function;
     uint32_t first; /* in `ran` */
     uint32_t count;
+    uint32_t component; /* in the extraction; UINT32_MAX: a driver */
+    uint64_t steps;
     bool is_near; /* a budget was used up or nearly so: the size of what it ran matters, too */
 } program_run;
+
+/* Who decided about an assembly site. */
+typedef struct program_site {
+    item_ref function; /* it stands in */
+    uint32_t met_by; /* the component that came by first, in the extraction; UINT32_MAX: a driver */
+    item_ref driver; /* then which */
+    bool is_own;     /* listed as the evaluation of that function has it */
+} program_site;
 
 typedef struct program {
     const cg_env *env;
@@ -185,10 +205,21 @@ typedef struct program {
     number_map edges;
     VEC(program_run) runs; /* of the scanned crates' constructors and drivers */
     VEC(item_ref) ran;
+    VEC(program_site) sites;    /* of the document's assembly sites, in order */
     struct collect *collecting; /* model/collect's own */
     struct names *scopes;       /* model/names' own, made at the first question */
     void (*free_scopes)(struct program *self);
 } program;
+
+/* A record of assembly sites was made; false: out of memory. */
+static inline bool program_note_site(program *self, program_site what)
+{
+    program_site *slot = vec_add(self->heap, &self->sites);
+
+    if (slot != NULL)
+        *slot = what;
+    return slot != NULL;
+}
 
 /* False: out of memory. */
 static inline bool program_edge(program *self, file_ref from, file_ref to)

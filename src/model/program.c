@@ -679,6 +679,7 @@ void program_free(program *self)
     number_map_free(&self->edges);
     vec_free(self->heap, &self->runs);
     vec_free(self->heap, &self->ran);
+    vec_free(self->heap, &self->sites);
     number_map_free(&self->text_by_path);
     number_map_free(&self->item_by_node);
     number_map_free(&self->block_by_node);

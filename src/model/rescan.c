@@ -1,6 +1,7 @@
 #include "model/rescan.h"
 
 #include "model/coverage.h"
+#include "model/moved.h"
 #include "model/walk.h"
 #include "rust/kept.h"
 #include "schema/pack.h"
@@ -89,6 +90,18 @@ static bool keep_links(const program *code_of, const uint32_t *places, arena *me
     return base->links != NULL;
 }
 
+/* Paths are shown from the package they belong to: of two packages they can be the same. */
+static void mark_alone(const program *code_of, const uint32_t *places, rescan_base *base)
+{
+    for (size_t i = 0; i < base->file_count; i++) {
+        base->files[i].is_alone = true;
+        for (file_ref k = 1; k < code_of->files.count && base->files[i].is_alone; k++)
+            base->files[i].is_alone =
+                places[k] == i ||
+                !str_equal(code_of->files.at[k]->source.path, base->files[i].shown);
+    }
+}
+
 /* Files with functions of evaluations that came near a budget. */
 static void mark_near(const scan *from, const uint32_t *places, rescan_base *base)
 {
@@ -140,9 +153,11 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
     }
     CG_TRY(mark_always(code_of, places, ret, reterr));
     keep_above(code_of, places, ret);
+    mark_alone(code_of, places, ret);
     mark_near(from, places, ret);
     if (!keep_links(code_of, places, mem, ret))
         return err_nomem(reterr);
+    CG_TRY(runs_keep(from, places, mem, &ret->runs, reterr));
     ret->inputs = code_of->inputs.at;
     ret->input_count = code_of->inputs.count;
     return CG_OK;
@@ -155,7 +170,9 @@ typedef struct rescanner {
     const rescan_base *base;
     model_document *document;
     arena mem;
-    bool *is_part; /* by file */
+    runs_choice choice; /* with work->traced */
+    uint64_t *spent;    /* by text, with work->traced */
+    bool *is_part;      /* by file */
     size_t part_count, part_bytes;
     size_t all_bytes;
     program_part part;
@@ -164,7 +181,10 @@ typedef struct rescanner {
     program_text_given *loaded;
     const program_text_given **today; /* by file: what it is; NULL: what it was */
     scan *scans[2];                   /* as it was, as it is */
-    pack_writer packed;               /* for comparing records: equal ones have equal bytes */
+    model_document moved;             /* of the first, with its places of today */
+    const model_doc *docs[2];
+    const runs_site *sites[2]; /* of their assembly sites */
+    pack_writer packed;        /* for comparing records: equal ones have equal bytes */
     cg_err *reterr;
 } rescanner;
 
@@ -210,6 +230,73 @@ static bool rise(const rescan_base *base, bool *marks)
     return is_more;
 }
 
+/* Constructors of one component belong together: what it is called after is the best of them. */
+static bool gather(const runs *from, bool *components, bool *marks)
+{
+    bool is_more = false;
+
+    for (size_t i = 0; i < from->count; i++) {
+        const runs_one *one = &from->all[i];
+        uint32_t file = from->functions[one->function].file;
+
+        if (one->component == RUNS_NONE || marks[file] == components[one->component])
+            continue;
+        marks[file] = components[one->component] = is_more = true;
+    }
+    return is_more;
+}
+
+/* The evaluations that begin in the part. */
+static cg_code choose_all(rescanner *self)
+{
+    runs_question about = {.files = self->is_part};
+
+    runs_forget(&self->choice);
+    return runs_choose(&self->base->runs, self->base->file_count, self->work->heap, about,
+                       &self->choice, self->reterr);
+}
+
+/* All that the files of the part use. */
+static cg_code close_part(rescanner *self)
+{
+    const rescan_base *base = self->base;
+    bool *components = arena_zero(&self->mem, base->runs.component_count + 1);
+
+    if (!components)
+        return nomem(self);
+    do
+        spread(base, self->is_part, false);
+    while (rise(base, self->is_part) || gather(&base->runs, components, self->is_part));
+    return self->work->traced ? CG_OK : choose_all(self);
+}
+
+/* The evaluations that ran what has changed, and where they begin. */
+static cg_code choose_roots(rescanner *self)
+{
+    const runs *from = &self->base->runs;
+    bool *is_changed = arena_zero(&self->mem, from->function_count + 1);
+    runs_question about = {.functions = is_changed};
+
+    if (!is_changed)
+        return nomem(self);
+    for (size_t i = 0; i < self->work->changed_count; i++) {
+        const rescan_change *change = &self->work->traced[i];
+
+        for (size_t k = 0; k < change->edit.changed_count; k++) {
+            self->is_part[change->file] = true;
+            for (size_t f = 0; f < from->function_count; f++)
+                is_changed[f] =
+                    is_changed[f] || (from->functions[f].file == change->file &&
+                                      from->functions[f].number == change->edit.changed[k]);
+        }
+    }
+    CG_TRY(runs_choose(from, self->base->file_count, self->work->heap, about, &self->choice,
+                       self->reterr));
+    for (size_t i = 0; i < self->base->file_count; i++)
+        self->is_part[i] = self->is_part[i] || self->choice.files[i];
+    return CG_OK;
+}
+
 static cg_code find_part(rescanner *self, bool *ret_is_known)
 {
     const rescan_base *base = self->base;
@@ -221,8 +308,9 @@ static cg_code find_part(rescanner *self, bool *ret_is_known)
     self->today = arena_zero(&self->mem, count * sizeof(void *));
     self->texts[0] = arena_take(&self->mem, count * sizeof(program_text_given));
     self->texts[1] = arena_take(&self->mem, count * sizeof(program_text_given));
-    if (!self->is_part || !self->is_loaded || !self->loaded || !self->today || !self->texts[0] ||
-        !self->texts[1])
+    self->spent = arena_zero(&self->mem, count * sizeof *self->spent);
+    if (!self->spent || !self->is_part || !self->is_loaded || !self->loaded || !self->today ||
+        !self->texts[0] || !self->texts[1])
         return nomem(self);
     for (size_t i = 0; i < base->file_count; i++)
         self->all_bytes += base->files[i].bytes;
@@ -234,16 +322,16 @@ static cg_code find_part(rescanner *self, bool *ret_is_known)
             *ret_is_known = false;
             return CG_OK;
         }
-        self->is_part[file] = true;
+        self->is_part[file] = !self->work->traced;
         self->today[file] = &self->work->changed[i];
     }
-    spread(base, self->is_part, true);
+    if (self->work->traced)
+        CG_TRY(choose_roots(self));
+    else
+        spread(base, self->is_part, true);
     for (size_t i = 0; i < base->file_count; i++)
         self->is_part[i] = self->is_part[i] || base->files[i].is_always;
-    do
-        spread(base, self->is_part, false);
-    while (rise(base, self->is_part));
-    return CG_OK;
+    return close_part(self);
 }
 
 static cg_code list_part(rescanner *self)
@@ -280,10 +368,13 @@ static cg_code load_part(rescanner *self)
             self->loaded[i].path = self->base->files[i].path;
             self->is_loaded[i] = true;
         }
+        self->spent[count] = self->choice.spent[i];
         self->texts[0][count] = self->loaded[i];
         self->texts[1][count++] = self->today[i] ? *self->today[i] : self->loaded[i];
     }
     self->part.text_count = count;
+    self->part.spent = self->spent;
+    self->part.roots = &self->choice.roots;
     return CG_OK;
 }
 
@@ -387,8 +478,10 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
     for (unsigned round = 0; round < MOST_ROUNDS && is_grown; round++) {
         is_grown = false;
         free_scans(self);
+        if (round > 0)
+            CG_TRY(close_part(self));
         CG_TRY(list_part(self));
-        *ret_is_stable = self->part_bytes * WORTH_WHILE < self->all_bytes;
+        *ret_is_stable = self->work->traced || self->part_bytes * WORTH_WHILE < self->all_bytes;
         if (!*ret_is_stable)
             return CG_OK;
         CG_TRY(load_part(self));
@@ -541,6 +634,7 @@ static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool
     CG_TRY(read_tree(self, 0, &then));
     CG_TRY(read_tree(self, 1, now));
     CG_TRY(edit_find(both[0], both[1], self->mem, &ret->edit, &ret->is_exact, self->reterr));
+    ret->is_exact = ret->is_exact && work->base->files[ret->file].is_alone;
     *ret_is_bodies = ret->is_exact;
     if (!ret->is_exact)
         CG_TRY(is_same_skeleton(work->heap, both, ret_is_bodies, self->reterr));
@@ -593,6 +687,112 @@ static bool is_same_inputs(const rescanner *self)
             return false;
     }
     return true;
+}
+
+/* --- what was not evaluated --- */
+
+static bool has_near(const scan *one)
+{
+    const program *code_of = scan_program(one);
+
+    for (size_t i = 0; i < code_of->runs.count; i++) {
+        if (code_of->runs.at[i].is_near)
+            return true;
+    }
+    return scan_extraction(one)->is_near || scan_extraction(one)->has_makers;
+}
+
+/*
+ * Are the same components and drivers there, and do budgets not matter? Then what was left out
+ * comes to what it came to.
+ */
+static bool is_same_rest(const rescanner *self)
+{
+    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
+    const drivers *x = scan_drivers(self->scans[0]), *y = scan_drivers(self->scans[1]);
+
+    if (a->components.count != b->components.count || x->function_count != y->function_count ||
+        memcmp(x->makes, y->makes, x->function_count * sizeof *x->makes) != 0)
+        return false;
+    for (size_t i = 0; i < a->components.count; i++) {
+        if (!str_equal(a->components.at[i].qualified, b->components.at[i].qualified))
+            return false;
+    }
+    for (size_t i = 0; i < x->function_count; i++) {
+        const function_fact *then = &scan_functions(self->scans[0])->all.at[i];
+        const function_fact *now = &scan_functions(self->scans[1])->all.at[i];
+
+        /* Who calls it can be what model/makers finds. */
+        if ((then->makes || now->makes) && !x->makes[i])
+            return false;
+    }
+    return !has_near(self->scans[0]) && !has_near(self->scans[1]);
+}
+
+/* The document as it was, with the places of today: what did not change is the same in both. */
+static cg_code move_first(rescanner *self, bool *ret_is_good)
+{
+    const rescan_work *work = self->work;
+    moved_file *files = arena_take(&self->mem, (work->changed_count + 1) * sizeof *files);
+    pack_writer out;
+    pack_reader in;
+    cg_str text;
+    buf bytes;
+    bool is_good = files && pack_begin(&out, work->heap, 1);
+
+    if (!is_good)
+        return nomem(self);
+    for (size_t i = 0; i < work->changed_count; i++)
+        files[i] =
+            (moved_file){self->base->files[work->traced[i].file].shown, &work->traced[i].edit};
+    buf_init(&bytes, work->heap, SIZE_MAX / 2);
+    pack_record(&out, &table_model_doc, &scan_document(self->scans[0])->doc);
+    is_good = pack_end(&out, &bytes) && arena_text(&self->moved.mem, buf_text(&bytes), &text) &&
+              pack_open(&in, &self->moved.mem, text) &&
+              moved_texts(&in, files, work->changed_count, ret_is_good) &&
+              (!*ret_is_good || pack_take(&in, &table_model_doc, &self->moved.doc));
+    buf_free(&bytes);
+    pack_free(&out);
+    if (!is_good)
+        return nomem(self);
+    self->docs[0] = &self->moved.doc;
+    return *ret_is_good ? moved_places(&self->moved, files, work->changed_count, self->reterr)
+                        : CG_OK;
+}
+
+/* Does an evaluation that was left out run the function of that name? */
+static bool is_shared(const rescanner *self, cg_str path)
+{
+    return intern_find(&self->choice.run, path) != 0;
+}
+
+/* Who is inside of whom: said of components that were not evaluated, too. */
+static cg_code move_nested(rescanner *self, bool *ret_is_good)
+{
+    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
+    sc_records *list = &self->document->doc.components;
+    model_component *made = arena_take(&self->document->mem, (list->count + 1) * sizeof *made);
+
+    if (!made)
+        return nomem(self);
+    if (list->count > 0)
+        memcpy(made, list->at, list->count * sizeof *made);
+    *list = (sc_records){made, list->count};
+    for (size_t i = 0; i < a->components.count; i++) {
+        const extract_component *now = &b->components.at[i];
+        size_t at = 0;
+
+        if (!now->is_skipped || now->is_nested == a->components.at[i].is_nested)
+            continue;
+        while (at < list->count && !str_equal(made[at].qualified_name, now->qualified))
+            at++;
+        if (at == list->count || made[at].is_nested != (now->is_nested ? BOOL_FALSE : BOOL_TRUE)) {
+            *ret_is_good = false;
+            return CG_OK;
+        }
+        made[at].is_nested = now->is_nested ? BOOL_TRUE : BOOL_FALSE;
+    }
+    return CG_OK;
 }
 
 /* --- what differs --- */
@@ -653,7 +853,7 @@ static bool copy_records(rescanner *self, const sc_table *table, const void *con
 /* What is to be done with one list of the document. */
 typedef struct exchange {
     const sc_table *table;
-    const sc_records *lists[2];
+    sc_records lists[2];
     sc_records *whole;
     bool *is_gone;      /* of the whole */
     uint32_t *before;   /* of what is added: in front of which of the whole */
@@ -661,27 +861,53 @@ typedef struct exchange {
     size_t added_count;
 } exchange;
 
-static size_t find_id(const exchange *self, cg_str id, bool *ret_is_there)
+static size_t find_in(const sc_records *list, const sc_table *table, cg_str id)
 {
-    size_t low = 0, high = self->whole->count;
+    size_t low = 0, high = list->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (str_compare(model_id_at(self->whole, self->table, middle), id) < 0)
+        if (str_compare(model_id_at(list, table, middle), id) < 0)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+static size_t find_id(const exchange *self, cg_str id, bool *ret_is_there)
+{
+    size_t low = find_in(self->whole, self->table, id);
+
     *ret_is_there =
         low < self->whole->count && str_equal(model_id_at(self->whole, self->table, low), id);
     return low;
 }
 
+/*
+ * Does what is said in the end depend on evaluations that were left out? Of a component's own they
+ * are listed; drivers that run the same can take a finding back.
+ */
+static bool is_open(const rescanner *self, const exchange *list, const void *record)
+{
+    const sc_records *functions = &self->document->doc.functions;
+    const sc_table *table = model_list_table(MODEL_FUNCTIONS);
+    const model_finding *finding = record;
+    size_t at;
+
+    if (!record || list->table != model_list_table(MODEL_FINDINGS) || finding->related.count > 0 ||
+        !finding->function_id.ptr)
+        return false;
+    at = find_in(functions, table, finding->function_id);
+    return at == functions->count ||
+           is_shared(self, MODEL_AT(*functions, model_function, at)->qualified_name);
+}
+
 /* Lists in the order of ids, each id once. */
 static bool compare_sorted(rescanner *self, exchange *list)
 {
-    const sc_records *a = list->lists[0], *b = list->lists[1];
+    const sc_records *a = &list->lists[0], *b = &list->lists[1];
     const sc_table *table = list->table;
     size_t i = 0, k = 0;
 
@@ -699,6 +925,8 @@ static bool compare_sorted(rescanner *self, exchange *list)
         k += order >= 0;
         if (old && fresh && is_equal(self, table, old, fresh))
             continue;
+        if (is_open(self, list, old) || is_open(self, list, fresh))
+            return false;
         place = find_id(list, *(const cg_str *)(old ? old : fresh), &is_there);
         if (is_there != (old != NULL) ||
             (old && !is_equal(self, table, old, record_at(list->whole, table, place))))
@@ -716,7 +944,7 @@ static bool compare_sorted(rescanner *self, exchange *list)
 /* Where `count` records of the old list stand in the whole, in a row; SIZE_MAX: nowhere. */
 static size_t find_row(rescanner *self, const exchange *list, size_t first, size_t count)
 {
-    const sc_records *a = list->lists[0];
+    const sc_records *a = &list->lists[0];
 
     for (size_t at = 0; at + count <= list->whole->count; at++) {
         size_t i = 0;
@@ -735,8 +963,8 @@ static size_t find_row(rescanner *self, const exchange *list, size_t first, size
 
 static bool has_same_id(const exchange *list, size_t i, size_t k)
 {
-    return str_equal(model_id_at(list->lists[0], list->table, i),
-                     model_id_at(list->lists[1], list->table, k));
+    return str_equal(model_id_at(&list->lists[0], list->table, i),
+                     model_id_at(&list->lists[1], list->table, k));
 }
 
 static void add_record(exchange *list, size_t before, size_t k)
@@ -748,7 +976,7 @@ static void add_record(exchange *list, size_t before, size_t k)
         list->added[at] = list->added[at - 1];
     }
     list->before[at] = (uint32_t)before;
-    list->added[at] = record_at(list->lists[1], list->table, k);
+    list->added[at] = record_at(&list->lists[1], list->table, k);
 }
 
 /* One that stays where it is. */
@@ -756,8 +984,8 @@ static bool exchange_one(rescanner *self, exchange *list, size_t i, size_t k)
 {
     size_t place;
 
-    if (is_equal(self, list->table, record_at(list->lists[0], list->table, i),
-                 record_at(list->lists[1], list->table, k)))
+    if (is_equal(self, list->table, record_at(&list->lists[0], list->table, i),
+                 record_at(&list->lists[1], list->table, k)))
         return true;
     place = find_row(self, list, i, 1);
     if (place == SIZE_MAX)
@@ -773,7 +1001,7 @@ static bool exchange_one(rescanner *self, exchange *list, size_t i, size_t k)
  */
 static bool compare_rows(rescanner *self, exchange *list)
 {
-    size_t a = list->lists[0]->count, b = list->lists[1]->count;
+    size_t a = list->lists[0].count, b = list->lists[1].count;
     size_t first = 0, last = 0, place;
 
     while (first < a && first < b && has_same_id(list, first, first))
@@ -808,18 +1036,158 @@ static bool compare_rows(rescanner *self, exchange *list)
     return true;
 }
 
+/* The site at the same place in the whole; SIZE_MAX: there is none. */
+static size_t find_place(const rescanner *self, const model_assembly *site)
+{
+    const sc_records *list = &self->document->doc.assembly_sites;
+    const model_location *place = site->location;
+
+    for (size_t i = 0; place && i < list->count; i++) {
+        const model_assembly *other = MODEL_AT(*list, model_assembly, i);
+        const model_location *there = other->location;
+
+        if (there && str_equal(other->function, site->function) &&
+            str_equal(there->file, place->file) && there->byte_start == place->byte_start &&
+            there->byte_end == place->byte_end)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/*
+ * A site in a function that others run, too: is it listed as one has it that was left out, and did
+ * another one that was left out come by before those of the part do?
+ */
+static bool is_settled(const rescanner *self, const model_assembly *site, const runs_site *met)
+{
+    const runs *from = &self->base->runs;
+    size_t at = find_place(self, site);
+    uint32_t whole, part;
+
+    if (at == SIZE_MAX || !from->sites[at].is_own || from->sites[at].is_of_driver ||
+        intern_find(&self->choice.evaluated, site->function_name))
+        return false;
+    whole = runs_component(from, from->sites[at].met_by);
+    part = met->is_of_driver ? RUNS_NONE : runs_component(from, met->met_by);
+    return whole != RUNS_NONE && !self->choice.components[whole] &&
+           (met->is_of_driver || (part != RUNS_NONE && part > whole));
+}
+
+static bool is_met_alike(const runs_site *a, const runs_site *b)
+{
+    return a->is_own == b->is_own && a->is_of_driver == b->is_of_driver &&
+           str_equal(a->met_by, b->met_by);
+}
+
+/* Records of sites, and what is known of them. */
+typedef struct site_list {
+    model_assembly *at;
+    runs_site *met;
+    size_t count;
+} site_list;
+
+static bool site_list_init(site_list *self, size_t most, arena *mem)
+{
+    self->at = arena_take(mem, (most + 1) * sizeof *self->at);
+    self->met = arena_take(mem, (most + 1) * sizeof *self->met);
+    self->count = 0;
+    return self->at && self->met;
+}
+
+/* Those that only the evaluations of the part can make, and the others. */
+static bool part_sites(rescanner *self, size_t which, site_list *own, site_list *shared)
+{
+    const sc_records *sites = &self->docs[which]->assembly_sites;
+
+    if (!site_list_init(own, sites->count, &self->mem) ||
+        !site_list_init(shared, sites->count, &self->mem))
+        return false;
+    for (size_t i = 0; i < sites->count; i++) {
+        const model_assembly *site = MODEL_AT(*sites, model_assembly, i);
+        site_list *to = is_shared(self, site->function_name) ? shared : own;
+
+        to->at[to->count] = *site;
+        to->met[to->count++] = self->sites[which][i];
+    }
+    return true;
+}
+
+/* Does the other list have the same one, of the same origin? */
+static bool has_site(rescanner *self, const site_list *from, size_t at, const site_list *other)
+{
+    const sc_table *table = model_list_table(MODEL_ASSEMBLY);
+
+    for (size_t i = 0; i < other->count; i++) {
+        if (str_equal(from->at[at].id, other->at[i].id) &&
+            is_equal(self, table, &from->at[at], &other->at[i]))
+            return is_met_alike(&from->met[at], &other->met[i]);
+    }
+    return false;
+}
+
+/*
+ * Is the order that of the whole? What is there before and after must have been met by the same
+ * one, or others stand between them in the whole.
+ */
+static bool is_same_order(const site_list own[2])
+{
+    for (size_t i = 0; i < own[0].count; i++) {
+        for (size_t k = 0; k < own[1].count; k++) {
+            if (str_equal(own[0].at[i].id, own[1].at[k].id) &&
+                !is_met_alike(&own[0].met[i], &own[1].met[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The sites that others make as well are left alone, where that is right. */
+static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_good)
+{
+    site_list own[2], shared[2];
+    size_t counts[2];
+
+    for (size_t k = 0; k < 2; k++) {
+        CG_TRY(runs_sites(self->scans[k], &self->mem, &self->sites[k], &counts[k], self->reterr));
+        *ret_is_good = *ret_is_good && counts[k] == self->docs[k]->assembly_sites.count;
+    }
+    *ret_is_good =
+        *ret_is_good && self->base->runs.site_count == self->document->doc.assembly_sites.count;
+    if (!*ret_is_good)
+        return CG_OK;
+    for (size_t k = 0; k < 2; k++) {
+        if (!part_sites(self, k, &own[k], &shared[k]))
+            return nomem(self);
+        lists[k] = (sc_records){own[k].at, own[k].count};
+    }
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; *ret_is_good && i < shared[k].count; i++)
+            *ret_is_good = has_site(self, &shared[k], i, &shared[!k]) ||
+                           is_settled(self, &shared[k].at[i], &shared[k].met[i]);
+    }
+    *ret_is_good = *ret_is_good && is_same_order(own);
+    return CG_OK;
+}
+
 static cg_code compare_list(rescanner *self, enum model_list which, exchange *ret,
                             bool *ret_is_good)
 {
-    model_doc *docs[2] = {&scan_document(self->scans[0])->doc, &scan_document(self->scans[1])->doc};
+    sc_records lists[2];
     size_t most;
 
+    for (size_t i = 0; i < 2; i++)
+        lists[i] = *model_list_of((model_doc *)(uintptr_t)self->docs[i], which);
+    *ret_is_good = true;
+    if (which == MODEL_ASSEMBLY)
+        CG_TRY(leave_shared(self, lists, ret_is_good));
+    if (!*ret_is_good)
+        return CG_OK;
     *ret = (exchange){
         .table = model_list_table(which),
-        .lists = {model_list_of(docs[0], which), model_list_of(docs[1], which)},
+        .lists = {lists[0], lists[1]},
         .whole = model_list_of(&self->document->doc, which),
     };
-    most = ret->lists[1]->count + 1;
+    most = ret->lists[1].count + 1;
     ret->is_gone = arena_zero(&self->mem, ret->whole->count + 1);
     ret->before = arena_take(&self->mem, most * sizeof *ret->before);
     ret->added = arena_take(&self->mem, most * sizeof *ret->added);
@@ -866,10 +1234,9 @@ static cg_code exchange_all(rescanner *self, bool *ret_is_done)
 {
     exchange lists[MODEL_LIST_COUNT];
     model_coverage *coverage;
+    bool is_good = true;
 
     for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
-        bool is_good = false;
-
         CG_TRY(compare_list(self, i, &lists[i], &is_good));
         if (!is_good)
             return CG_OK;
@@ -878,6 +1245,9 @@ static cg_code exchange_all(rescanner *self, bool *ret_is_done)
         if (is_changed(&lists[i]))
             CG_TRY(apply_list(self, &lists[i]));
     }
+    CG_TRY(move_nested(self, &is_good));
+    if (!is_good)
+        return CG_OK;
     coverage = arena_zero(&self->document->mem, sizeof *coverage);
     if (!coverage)
         return nomem(self);
@@ -897,9 +1267,13 @@ static cg_code run(rescanner *self, bool *ret_is_done)
     CG_TRY(scan_both(self, &is_good));
     if (!is_good)
         return CG_OK;
-    if (!is_same_inputs(self))
+    if (!is_same_inputs(self) || !is_same_rest(self))
         return CG_OK;
-    return exchange_all(self, ret_is_done);
+    self->docs[0] = &scan_document(self->scans[0])->doc;
+    self->docs[1] = &scan_document(self->scans[1])->doc;
+    if (self->work->traced)
+        CG_TRY(move_first(self, &is_good));
+    return is_good ? exchange_all(self, ret_is_done) : CG_OK;
 }
 
 cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_is_done,
@@ -909,12 +1283,19 @@ cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_
     cg_code code;
 
     *ret_is_done = false;
-    if (!work->base->is_possible || work->options.is_heuristic || work->options.root.ptr)
+    if (!work->base->is_possible || !work->base->runs.is_whole || work->options.is_heuristic ||
+        work->options.root.ptr)
         return CG_OK;
     arena_init(&self.mem, work->heap);
+    self.moved.heap = work->heap;
+    self.choice.evaluated.heap = self.choice.run.heap = self.choice.made.heap = work->heap;
+    arena_init(&self.choice.mem, work->heap);
+    arena_init(&self.moved.mem, work->heap);
     code = pack_begin(&self.packed, work->heap, 1) ? run(&self, ret_is_done) : nomem(&self);
     free_scans(&self);
     pack_free(&self.packed);
+    runs_forget(&self.choice);
+    arena_free(&self.moved.mem);
     arena_free(&self.mem);
     return code;
 }

@@ -6,7 +6,9 @@
  *   rescan_run(&work, &document, &is_done, reterr)  `document` was that of `base`, now of today
  *
  * Two scans are made of the same part of the crate, one with the texts as they were, one as they
- * are: of the files that have changed, those that use something of them, and all that these use.
+ * are: of the files with evaluations that ran something that has changed (model/runs), and all that
+ * these use. Where that is not known it is the files that have changed, those that use something of
+ * them, and all that these use.
  * What differs between the two documents is exchanged in the whole one, if the whole one holds it
  * exactly as the part had it; a record that needed more than the part is noticed this
  * way.
@@ -18,7 +20,7 @@
 #ifndef CG_MODEL_RESCAN_H
 #define CG_MODEL_RESCAN_H
 
-#include "model/scan.h"
+#include "model/runs.h"
 #include "rust/edit.h"
 
 #define RESCAN_NO_FILE UINT32_MAX
@@ -31,6 +33,7 @@ typedef struct rescan_file {
     const ast *tree; /* when it is kept, only */
     cg_str text;     /* when it is kept, only */
     uint32_t above;  /* the file that declares its module; RESCAN_NO_FILE: none */
+    bool is_alone;   /* no other file that was read is shown by the same path */
     bool is_near;    /* what evaluations of it find may depend on how much text it is */
     bool is_always;  /* what it declares is found without being named: it belongs to every part */
 } rescan_file;
@@ -48,7 +51,15 @@ typedef struct rescan_base {
     size_t link_count;
     program_input *inputs; /* of the program, in the order of reading */
     size_t input_count;
+    runs runs;
 } rescan_base;
+
+/* What became of one of the files that changed. */
+typedef struct rescan_change {
+    uint32_t file;
+    bool is_exact; /* all that is not in `edit.changed` is as it was, and `edit` says where */
+    edit edit;
+} rescan_change;
 
 typedef struct rescan_work {
     const cg_env *env;
@@ -62,14 +73,12 @@ typedef struct rescan_work {
     /* The text that a file of the base had then, and its tree; CG_NOT_FOUND: not there any more. */
     cg_code (*load)(void *context, size_t file, program_text_given *ret, cg_err *reterr);
     void *context;
+    /*
+     * When every change is exact: only evaluations that ran what has changed are made again, and
+     * the document has been moved (model/moved). NULL: those of all files that use what changed.
+     */
+    const rescan_change *traced;
 } rescan_work;
-
-/* What became of one of the files that changed. */
-typedef struct rescan_change {
-    uint32_t file;
-    bool is_exact; /* all that is not in `edit.changed` is as it was, and `edit` says where */
-    edit edit;
-} rescan_change;
 
 /* Texts and paths stay those of the scan's program. */
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr) CG_MUST;

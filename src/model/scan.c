@@ -260,6 +260,11 @@ const function_facts *scan_functions(const scan *self)
     return &self->functions;
 }
 
+const drivers *scan_drivers(const scan *self)
+{
+    return &self->drivers;
+}
+
 struct compute *scan_compute(scan *self)
 {
     return &self->compute;

@@ -10,6 +10,7 @@
 #define CG_MODEL_SCAN_H
 
 #include "model/assemble.h"
+#include "model/drivers.h"
 
 typedef struct scan_options {
     cargo_options cargo;
@@ -33,6 +34,7 @@ model_document *scan_document(scan *self);
 const extraction *scan_extraction(const scan *self);
 const program *scan_program(const scan *self);
 const function_facts *scan_functions(const scan *self);
+const drivers *scan_drivers(const scan *self);
 struct compute *scan_compute(scan *self); /* model/compute: figures; graphs are gone */
 
 #endif

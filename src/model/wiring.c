@@ -72,7 +72,9 @@ static cg_code add_site(wirer *self, const driver *at, const driver_site *from,
     arena *mem = &self->draft->mem;
     cg_str text, made, load = load_of(at, builder);
 
-    if (!site)
+    if (!site || !program_note_site(self->program, (program_site){.function = from->place.function,
+                                                                  .met_by = UINT32_MAX,
+                                                                  .driver = at->function}))
         return nomem(self);
     site->function = fact->id;
     site->function_name = fact->qualified;

@@ -153,13 +153,110 @@ static void a_changed_body_is_followed(void **state)
     assert_true(is_followed());
 }
 
-static void a_file_that_everybody_uses_means_a_whole_scan(void **state)
+static void a_file_that_everybody_uses_is_followed(void **state)
 {
     (void)state;
     assert_false(is_followed());
     put_common("scale");
-    assert_false(is_followed());
     assert_true(is_followed());
+    put_common("weight");
+    assert_true(is_followed());
+}
+
+/* Layers 3 and 4, with something that both make, and something that both call. */
+static void put_shared(const char *third, const char *fourth)
+{
+    tree_write(&files, "c/src/common.rs",
+               "use candle_core::{Result, Tensor};\n"
+               "use candle_nn::VarBuilder;\n"
+               "pub struct Norm { weight: Tensor }\n"
+               "pub fn norm(size: usize, vb: VarBuilder) -> Result<Norm> {\n"
+               "    Ok(Norm { weight: vb.get(size, \"weight\")? })\n"
+               "}\n"
+               "impl Norm {\n"
+               "    pub fn scale(&self, xs: &Tensor) -> Result<Tensor> { xs * 1.0 }\n"
+               "}\n"
+               "pub struct Inner { norm: Norm }\n"
+               "impl Inner {\n"
+               "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+               "        Ok(Self { norm: norm(2, vb.pp(\"norm\"))? })\n"
+               "    }\n"
+               "}\n"
+               "pub fn pair(n: usize, vb: &VarBuilder) -> Result<Vec<Inner>> {\n"
+               "    let a = Inner::new(vb.pp(n))?;\n"
+               "    Ok(vec![a, Inner::new(vb.pp(\"last\"))?])\n"
+               "}\n"
+               "pub fn load(path: &str) -> Result<Inner> {\n"
+               "    let vb = unsafe { VarBuilder::from_mmaped_safetensors(&[path], \n"
+               "        candle_core::DType::F32, &candle_core::Device::Cpu)? };\n"
+               "    Inner::new(vb.pp(\"loaded\"))\n"
+               "}\n");
+    put_layer(3, third, "");
+    put_layer(4, fourth, "");
+}
+
+/* What one layer no longer makes is still inside of the other; who calls a helper shares it. */
+static void what_others_make_too_stays_as_it_is(void **state)
+{
+    static const char *const makes[] = {
+        "let _i = crate::common::Inner::new(vb.pp(\"inner\"))?;",
+        "",
+        "if vb.contains_tensor(\"a\") { let _i = crate::common::Inner::new(vb.pp(\"b\"))?; }",
+        "let _i = crate::common::pair(3, &vb)?;",
+        "if vb.contains_tensor(\"a\") { let _i = crate::common::pair(5, &vb)?; }",
+        "let _i = crate::common::load(\"a\")?;",
+        "for i in 0..3 { let _i = crate::common::pair(i, &vb.pp(\"many\"))?; }",
+    };
+    const size_t count = sizeof makes / sizeof makes[0];
+
+    (void)state;
+    put_shared("", "");
+    assert_false(is_followed());
+    for (size_t i = 0; i < count * count; i++) {
+        put_shared(makes[i / count], makes[i % count]);
+        (void)is_followed();
+        /* From a base that is not that of the beginning, too. */
+        if (i % 5 == 0) {
+            put_layer(5, "", i % 2 ? "" : "pub fn added() {}");
+            assert_false(is_followed());
+        }
+    }
+}
+
+/* A file of a dependency is shown by the same path as one of the crate's. */
+static void files_of_one_name_are_told_apart(void **state)
+{
+    static const char *const tops[] = {"", "\n\n", "// some\n", "\n"};
+    static const char manifest[] =
+        "[package]\nname = \"%s\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"
+        "[dependencies]\ncandle-core = \"0.11\"\ncandle-nn = \"0.11\"\n%s";
+    char text[2000];
+
+    (void)state;
+    (void)snprintf(text, sizeof text, manifest, "c", "other = { path = \"../other\" }\n");
+    tree_write(&files, "c/Cargo.toml", text);
+    (void)snprintf(text, sizeof text, manifest, "other", "");
+    tree_write(&files, "other/Cargo.toml", text);
+    tree_write(&files, "other/src/lib.rs",
+               "use candle_core::Result;\n"
+               "use candle_nn::{Linear, VarBuilder};\n\n"
+               "pub struct Extra { inner: Linear }\n"
+               "impl Extra {\n"
+               "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+               "        Ok(Self { inner: candle_nn::linear(2, 2, vb.pp(\"inner\"))? })\n"
+               "    }\n"
+               "}\n");
+    put_layer(3, "let _extra = other::Extra::new(vb.pp(\"extra\"))?;", "");
+    for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
+        size_t len = (size_t)snprintf(text, sizeof text, "pub mod common;\n%s", tops[i]);
+
+        for (unsigned n = 0; n < FILES; n++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "pub mod layer%u;\n", n);
+        tree_write(&files, "c/src/lib.rs", text);
+        (void)is_followed();
+        put_layer(4, i % 2 ? "let _more = vb.get(2, \"more\")?;" : "", "");
+        (void)is_followed();
+    }
 }
 
 static void more_than_bodies_means_a_whole_scan(void **state)
@@ -191,8 +288,11 @@ static void a_body_may_use_what_it_did_not(void **state)
 {
     (void)state;
     assert_false(is_followed());
-    put_layer(6, "let _other = crate::layer7::Layer7::new(vb.pp(\"other\"))?;", "");
+    put_layer(6, "let _other = crate::layer5::Layer5::new(vb.pp(\"other\"))?;", "");
     assert_true(is_followed());
+    /* What layer 7 makes is met by layer 6 first now, and listed before others. */
+    put_layer(6, "let _other = crate::layer7::Layer7::new(vb.pp(\"other\"))?;", "");
+    (void)is_followed();
     put_layer(7, "let _more = vb.get(9, \"nine\")?;", "");
     (void)is_followed();
 }
@@ -294,7 +394,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_changed_body_is_followed, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_means_a_whole_scan, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_is_followed, begin, end),
+        cmocka_unit_test_setup_teardown(what_others_make_too_stays_as_it_is, begin, end),
+        cmocka_unit_test_setup_teardown(files_of_one_name_are_told_apart, begin, end),
         cmocka_unit_test_setup_teardown(more_than_bodies_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
         cmocka_unit_test_setup_teardown(a_file_below_a_module_that_nobody_names_is_followed, begin,
