@@ -47,6 +47,30 @@ def test_the_gate_closes_on_what_is_denied(crate):
     crate.gate("none")
 
 
+def test_findings_alone_are_the_same(crate, tagger):
+    alone = candlegraph.scan(tagger, findings_only=True)
+    assert alone.findings() == crate.findings()
+    assert alone.facts.error_count == crate.facts.error_count
+
+
+def test_runs_stand_beside_their_crate(tagger, cli):
+    data = tagger.parent.parent / "tests" / "data" / "join" / "broken"
+    crate = candlegraph.scan(data / "crate")
+    with pytest.raises(candlegraph.UsageError):
+        crate.join()
+    crate.add_run(data / "sure.jsonl")
+    found = crate.join()
+    done = subprocess.run([cli, "query", "join", data / "crate", "--trace", data / "sure.jsonl"],
+                          stdout=subprocess.PIPE, check=True)
+    assert found == json.loads(done.stdout) == crate.query("join")
+    rows = found["gradient_missing_explained"]["rows"]
+    assert {row["explained_by"][0]["code"] for row in rows} == {"gradient-cut"}
+    assert len(crate.join(limit=1)["gradient_missing_explained"]["rows"]) == 1
+    assert "Never learned" in crate.text("join")
+    with pytest.raises(candlegraph.NotFoundError):
+        crate.add_run(data / "nothing.jsonl")
+
+
 def test_arrow_and_pandas_take_every_table(crate):
     pytest.importorskip("pyarrow")
     pytest.importorskip("pandas")

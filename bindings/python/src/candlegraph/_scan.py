@@ -143,11 +143,36 @@ class Scan:
               limit: Optional[int] = None, offset: int = 0) -> Json:
         """One question (a word of `SCAN_QUERY_KINDS`): candle-graph/query/1; `items` answers.
 
-        Without a limit at most 100 items; `truncated` says whether there are more.
+        Without a limit at most 100 items; `truncated` says whether there are more. Kind `join`
+        is what `join` gives.
         """
+        if kind == "join" and to is None:
+            return self.join(select, limit=limit, offset=offset)
         arena = Arena()
         return self._document(lib.cg_write_scan_query,
                               _question(arena, kind, select, to, limit, offset))
+
+    def add_run(self, path: Path, *, component: Optional[str] = None) -> None:
+        """Put a trace or a bundle of the crate's own program beside it, for `join`.
+
+        component  of the first call: the one that keys of gradients belong to; else what fits
+        """
+        arena = Arena()
+        with self._lock:
+            call(lib.cg_scan_join, self._open(), arena.path(path), arena.text(component),
+                 env=self._env)
+
+    def join(self, select: Optional[str] = None, *, limit: Optional[int] = None,
+             offset: int = 0) -> Json:
+        """candle-graph/join/1 of the crate and the runs added: what never ran, what never learned
+        and which finding says why, what was not finite. UsageError without a run.
+
+        select  a part of a name or an id; limit  rows of each list, 100 without it
+        """
+        arena = Arena()
+        query = sized("cg_join_query", select=arena.text(select), has_limit=limit is not None,
+                      limit=limit or 0, offset=offset)
+        return self._document(lib.cg_write_join, query)
 
     def tree(self, component: Optional[str] = None) -> Json:
         """candle-graph/tree/1: modules with shapes, numbers of parameters, and bytes."""
@@ -156,12 +181,13 @@ class Scan:
 
     def text(self, what: str = "model", *, width: int = 100, rows: int = 20,
              color: bool = False) -> str:
-        """`model` (a summary), `tree` or `checkpoint`, for people."""
+        """`model` (a summary), `tree`, `checkpoint` or `join`, for people."""
         calls: Dict[str, Any] = {"model": (lib.cg_write_model,),
                                  "tree": (lib.cg_write_tree, ffi.NULL),
-                                 "checkpoint": (lib.cg_write_checkpoint,)}
+                                 "checkpoint": (lib.cg_write_checkpoint,),
+                                 "join": (lib.cg_write_join, ffi.NULL)}
         if what not in calls:
-            raise ValueError("one of model, tree, checkpoint, not `%s`" % what)
+            raise ValueError("one of %s, not `%s`" % (", ".join(calls), what))
         function, *arguments = calls[what]
         with self._lock:
             return text_document(function, self._open(), *arguments, width=width, rows=rows,
@@ -234,6 +260,7 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
          features: Sequence[str] = (), all_features: bool = False,
          no_default_features: bool = False, sources: Union[Mapping[str, str], None] = None,
          cargo: bool = False, heuristic: bool = False, structure: bool = False,
+         findings_only: bool = False,
          runtime_trace: Optional[Path] = None, cache: Optional[Path] = None,
          limits: Optional[Mapping[str, int]] = None, progress: Optional[Progress] = None) -> Scan:
     """Read the crate at `path`: a directory, a Cargo.toml, or a file in a crate.
@@ -247,6 +274,8 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
     cargo                          run `cargo metadata` and `rustc --print cfg`, offline and locked
     heuristic                      also guesses from names: stages, artifacts, call order
     structure                      components, modules, parameters and functions only
+    findings_only                  faster and smaller: the findings are the same, and documents lack
+                                   tensors, operations and uses of parameters
     runtime_trace                  candle-graph/runtime of a run, merged into the document
     cache                          directory to keep results in
 
@@ -262,6 +291,7 @@ def scan(path: Path = ".", *, package: Optional[str] = None, target: Optional[st
                     source_count=len(lies), has_all_features=all_features,
                     has_no_default_features=no_default_features, asks_cargo=cargo,
                     is_heuristic=heuristic, is_structure=structure,
+                    is_findings=findings_only,
                     runtime_trace=arena.path(runtime_trace),
                     cache_directory=arena.path(cache))
     handle = opened(lib.cg_scan_open, "cg_scan", lib.cg_scan_free, env.c, request, env=env)
