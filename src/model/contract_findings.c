@@ -86,7 +86,7 @@ static bool tell_product(const writer *self, const hazard *of, cg_str *ret)
     return citation(self, of, &body) &&
            arena_format(
                self->mem, ret,
-               "a factor that can be 0 (it %s) meets a logarithm that can be infinite: the "
+               "one factor can be 0 (it %s), the other is a logarithm and can be infinite: their "
                "product can be NaN%.*s; %s",
                of->domain, STR_ALL(body), impact_text(of->impact));
 }

@@ -104,7 +104,7 @@ static void text_components(const model_doc *doc, size_t limit, buf *out)
         buf_add(out, CG_LIT(", "));
         text_count(out, component->parameters.count, "parameter");
         buf_add(out, CG_LIT(", "));
-        text_count(out, component->entrypoints.count, "entrypoint");
+        text_count(out, component->entrypoints.count, "entry point");
         buf_add(out, CG_LIT("  @"));
         esc_tty(out, component->source);
         buf_byte(out, '\n');
@@ -159,7 +159,7 @@ void text_model_summary(const model_doc *doc, buf *out)
     buf_add(out, CG_LIT(", "));
     text_count(out, coverage->functions, "function");
     buf_add(out, CG_LIT(", "));
-    text_count(out, coverage->entrypoints, "entrypoint");
+    text_count(out, coverage->entrypoints, "entry point");
     if (coverage->tensors > 0) {
         buf_add(out, CG_LIT(", "));
         text_count(out, coverage->tensors, "tensor");
