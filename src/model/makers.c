@@ -14,7 +14,6 @@ typedef struct maker {
     const extract_options *options;
     arena mem;   /* of one function */
     bool *makes; /* by function fact */
-    bool *gives; /* by function fact: a builder */
     cg_err *reterr;
 } maker;
 
@@ -220,28 +219,34 @@ static bool is_own_item(const maker *self, item_ref item)
 static cg_code spread(maker *self)
 {
     const function_facts *facts = self->functions;
-    bool has_gift = false;
+    VEC(const char *) gifts = {0}; /* ids, which are the same text wherever they stand */
+    cg_code code = CG_OK;
 
-    for (size_t i = 0; i < facts->all.count; i++) {
+    for (size_t i = 0; code == CG_OK && i < facts->all.count; i++) {
         const function_fact *fact = &facts->all.at[i];
-        bool takes = false;
+        bool takes = false, gives = false;
 
         self->makes[i] = fact->makes;
         if (!fact->makes)
             continue;
-        CG_TRY(builder_of_function(self->types, fact->item, &takes, &self->gives[i], self->reterr));
-        self->gives[i] = self->gives[i] && !takes;
-        has_gift = has_gift || self->gives[i];
+        code = builder_of_function(self->types, fact->item, &takes, &gives, self->reterr);
+        const char **slot = gives && !takes ? vec_add(self->program->heap, &gifts) : NULL;
+
+        if (slot)
+            *slot = fact->id.ptr;
+        else if (gives && !takes && code == CG_OK)
+            code = nomem(self);
     }
-    for (size_t i = 0; has_gift && i < facts->all.count; i++) {
+    for (size_t i = 0; gifts.count > 0 && i < facts->all.count; i++) {
         sc_strs calls = facts->all.at[i].record->calls;
 
         for (size_t j = 0; j < calls.count && !self->makes[i]; j++) {
-            for (size_t k = 0; k < facts->all.count && !self->makes[i]; k++)
-                self->makes[i] = self->gives[k] && facts->all.at[k].id.ptr == calls.at[j].ptr;
+            for (size_t k = 0; k < gifts.count && !self->makes[i]; k++)
+                self->makes[i] = gifts.at[k] == calls.at[j].ptr;
         }
     }
-    return CG_OK;
+    vec_free(self->program->heap, &gifts);
+    return code;
 }
 
 /* --- one function --- */
@@ -448,8 +453,7 @@ cg_code makers_run(eval *interpreter, const function_facts *functions,
 
     arena_init(&self.mem, self.program->heap);
     self.makes = arena_zero(&self.mem, functions->all.count + 1);
-    self.gives = arena_zero(&self.mem, functions->all.count + 1);
-    code = self.makes && self.gives ? spread(&self) : nomem(&self);
+    code = self.makes ? spread(&self) : nomem(&self);
     for (size_t i = 0; code == CG_OK && i < functions->all.count; i++) {
         arena_place place = arena_mark(&self.mem);
         values_mark before = values_position(interpreter->values);

@@ -7,8 +7,10 @@
 #include "model/collect.h"
 #include "model/texts.h"
 
-#define MOST_ENTRIES     100000u /* of one directory */
+#define MOST_ENTRIES 100000u /* of one directory */
+/* Of a folder without a manifest; with more below it is no crate but a disk. */
 #define MOST_DIRECTORIES 20000u
+#define MOST_SOURCES     5000u
 #define MOST_PATH        4096u /* bytes of a printed module path */
 
 static const ast_range nowhere = {0, 0};
@@ -486,6 +488,7 @@ static cg_code scan_file(program *self, module_ref root, cg_str base, cg_str pat
 
 typedef struct scan_list {
     VEC(cg_str) paths; /* still to be looked at, the next one last; directories end in `/` */
+    VEC(cg_str) files; /* found, in order */
 } scan_list;
 
 static cg_code list_directory(program *self, cg_str path, scan_list *list, cg_err *reterr)
@@ -551,25 +554,49 @@ static void join_scanned(program *self)
     }
 }
 
-static cg_code scan_all(program *self, module_ref root, cg_str base, scan_list *list,
-                        cg_err *reterr)
+static cg_code too_wide(cg_str base, const char *what, unsigned most, cg_err *reterr)
+{
+    cg_code code = cg_fail(reterr, PROBLEM_NO_PACKAGE,
+                           "no Cargo.toml here or above, and more than %u %s below", most, what);
+
+    err_in_file(reterr, base);
+    return code;
+}
+
+/* All files below, before any is read. */
+static cg_code find_sources(program *self, cg_str base, scan_list *list, cg_err *reterr)
 {
     size_t directories = 0;
 
     CG_TRY(list_directory(self, base, list, reterr));
     while (list->paths.count > 0) {
         cg_str path = list->paths.at[--list->paths.count];
+        cg_str *file;
 
-        if (path.ptr[path.len - 1] != '/') {
-            CG_TRY(scan_file(self, root, base, path, reterr));
-        } else if (directories++ < MOST_DIRECTORIES) {
+        if (!env_progress(self->env, "rust", self->files.count, 0))
+            return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
+        if (path.ptr[path.len - 1] == '/') {
+            if (++directories > MOST_DIRECTORIES)
+                return too_wide(base, "folders", MOST_DIRECTORIES, reterr);
             CG_TRY(list_directory(self, (cg_str){path.ptr, path.len - 1}, list, reterr));
-        } else if (directories == MOST_DIRECTORIES + 1) {
-            CG_TRY(texts_fault(self, self->scanned, 0, nowhere, path, reterr,
-                               "not searched, nor are more folders after %u; name the folder of "
-                               "the crate",
-                               MOST_DIRECTORIES));
+            continue;
         }
+        if (list->files.count == MOST_SOURCES)
+            return too_wide(base, ".rs files", MOST_SOURCES, reterr);
+        file = vec_add(self->heap, &list->files);
+        if (file == NULL)
+            return err_nomem(reterr);
+        *file = path;
+    }
+    return CG_OK;
+}
+
+static cg_code scan_all(program *self, module_ref root, cg_str base, scan_list *list,
+                        cg_err *reterr)
+{
+    CG_TRY(find_sources(self, base, list, reterr));
+    for (size_t i = 0; i < list->files.count; i++) {
+        CG_TRY(scan_file(self, root, base, list->files.at[i], reterr));
         if (!env_progress(self->env, "rust", self->files.count, 0))
             return cg_fail(reterr, PROBLEM_INTERRUPTED, "interrupted");
     }
@@ -598,6 +625,7 @@ static cg_code scan_directory(program *self, cg_err *reterr)
     CG_TRY(add_root(self, self->scanned, self->cargo->scan_root, &root, reterr));
     code = scan_all(self, root, self->cargo->scan_root, &list, reterr);
     vec_free(self->heap, &list.paths);
+    vec_free(self->heap, &list.files);
     return code;
 }
 
