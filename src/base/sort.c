@@ -259,9 +259,12 @@ void sort_symbols(uint32_t *items, uint32_t *room, uint64_t *keys, size_t count,
 {
     /* The smaller part always goes first, so the stack is as deep as the width of a count. */
     symbol_run stack[66];
-    const intern_text *texts = of->texts.at;
+    const intern_text *texts;
     size_t depth = 0;
 
+    if (count < 2)
+        return;
+    texts = of->texts.at;
     stack[depth++] = (symbol_run){0, count, 0, false};
     while (depth > 0) {
         symbol_run run = stack[--depth];

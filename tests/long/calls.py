@@ -129,7 +129,8 @@ def judge(scenario, wanted, got, program, is_for_ever, reason=None):
     if not re.search(r"(error|warning)\[[a-z0-9-]+\]", got.err) and program.failed != "write" and \
             not is_for_ever:
         return "status %d and nothing said: %r" % (got.status, got.err[:100])
-    if got.out and got.out != wanted.out and program.failed != "write" and \
+    # What fails from then on tells of its failures first, and cannot be printed to its end.
+    if got.out and got.out != wanted.out and program.failed != "write" and not is_for_ever and \
             not wanted.out.startswith(got.out) and not is_told(got, reason):
         return "half an output (status %d)" % got.status
     return None
