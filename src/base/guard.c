@@ -11,8 +11,8 @@
 #undef free
 
 #define UNIT         ((size_t)16) /* sizes of small blocks are multiples of it */
-#define REGION_FIRST ((size_t)32 << 10)
-#define REGION_LAST  ((size_t)512 << 10)
+#define REGION_FIRST ((size_t)16 << 10)
+#define REGION_LAST  ((size_t)64 << 10) /* what malloc has of its own, and uses again */
 #define MOST         (PTRDIFF_MAX - sizeof(large_block)) /* bytes of a block */
 
 /* A tool that watches every block has to see every block. */
