@@ -1,11 +1,11 @@
 /*
  * candlegraph - read a recorded run, qualify it, ask it questions.
  *
- *   cg_env env = { .size = sizeof env };
- *   cg_err err = { 0 };
+ *   cg_env env = {.size = sizeof env};
  *   cg_run *run = NULL;
- *   if (cg_run_open(&env, "run.jsonl", &run, &err) != CG_OK) ... err.text ...
- *   cg_write_overview(run, &format, sink, &err);
+ *   if (cg_run_open(&env, "run.jsonl", &run, &err) != CG_OK ||
+ *       cg_write_report(run, sink, &err) != CG_OK)
+ *       puts(err.text);
  *   cg_run_free(run);
  *
  * A run is opened once: the trace is read and refused as a whole or analysed

@@ -4,16 +4,16 @@
  *   cg_record_run run;
  *   cg_record *session = NULL;
  *   cg_record_run_training(&run, "app::train", step, "cpu");
- *   if (cg_record_selected(&selector, step))
- *       cg_record_open("run.jsonl", &run, NULL, &session, NULL);
+ *   if (cg_record_selected(&selector, step)) // when it fails, the program runs unrecorded
+ *       (void)cg_record_open("run.jsonl", &run, NULL, &session, &err);
  *
  *   cg_record_name matmul = cg_record_intern(session, "matmul");       // once
  *   cg_record_span region = cg_record_measure_begin(session, cg_record_intern(session, "update"));
  *   cg_record_span call = cg_record_span_begin(session, matmul, CG_RECORD_OP);
- *   ...
+ *   // here the program multiplies
  *   cg_record_span_end(session, call);
  *   cg_record_span_end(session, region);
- *   if (cg_record_finish(session, NULL, &err) != CG_OK) ... err.text ...
+ *   if (cg_record_finish(session, NULL, &err) != CG_OK) puts(err.text);
  *
  * Every call accepts a NULL session and does nothing then, so a program that is
  * not being recorded runs the same code. No call changes, stops or kills the

@@ -5,13 +5,13 @@
  *   cg_runtime_run run;
  *   cg_runtime *out = NULL;
  *   cg_runtime_run_profile(&run, CG_RUNTIME_INFER, "Net::forward");
- *   if (cg_runtime_open("probe.jsonl", CG_RUNTIME_LINES, &run, &out, &err) != CG_OK) ...
+ *   if (cg_runtime_open("probe.jsonl", CG_RUNTIME_LINES, &run, &out, &err) != CG_OK) return;
  *
  *   cg_runtime_timed call;
  *   cg_runtime_begin(out, "operation:infer:...:3", "matmul", NULL, 0, &call, &err);
- *   ...
+ *   // here the program multiplies
  *   cg_runtime_end(out, &call, NULL, NULL, &err);
- *   if (cg_runtime_finish(out, NULL, &err) != CG_OK) ... err.text ...
+ *   if (cg_runtime_finish(out, NULL, &err) != CG_OK) puts(err.text);
  *
  * `candle-graph check --runtime-trace probe.jsonl` joins it to the source. Lines are written as
  * they come; a document is kept in memory and written by cg_runtime_finish.

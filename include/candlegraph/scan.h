@@ -1,11 +1,11 @@
 /*
  * scan - what the source of a Candle crate says: components, parameters, findings.
  *
- *   cg_scan_request request = { .size = sizeof request, .path = "path/to/crate" };
+ *   cg_scan_request request = {.size = sizeof request, .path = "path/to/crate"};
  *   cg_scan *scan = NULL;
- *   if (cg_scan_open(&env, &request, &scan, &err) != CG_OK) ... err.text ...
- *   cg_scan_checkpoint(scan, "model.safetensors", NULL, NULL, &err);    optional
- *   cg_write_tree(scan, NULL, &format, sink, &err);
+ *   if (cg_scan_open(&env, &request, &scan, &err) != CG_OK ||
+ *       cg_write_findings(scan, CG_MESSAGE_HUMAN, sink, &err) != CG_OK)
+ *       puts(err.text);
  *   cg_scan_free(scan);
  *
  * Files are read, nothing is run: no build script, no macro, no compiler, and no cargo unless the
