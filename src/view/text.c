@@ -1,6 +1,9 @@
 #include "view/text.h"
 
+#include "view/text_memory.h"
+#include "view/text_origin.h"
 #include "view/text_query.h"
+#include "view/text_time.h"
 
 #define OVERVIEW_SPANS    5
 #define OVERVIEW_FAMILIES 4

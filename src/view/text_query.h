@@ -13,10 +13,7 @@
  */
 cg_code text_answer(sections *to, const document_query *query, cg_err *reterr) CG_MUST;
 
-/* Sections that the long report shows too. */
-cg_code text_module_tree(sections *to, uint64_t most, cg_err *reterr) CG_MUST;
-cg_code text_memory_detail(sections *to, uint64_t most, cg_err *reterr) CG_MUST;
-cg_code text_origin(sections *to, cg_err *reterr) CG_MUST;
+/* A section that the long report shows too. */
 void text_statistics_table(sections *to, const document_query *query);
 
 #endif
