@@ -37,6 +37,7 @@ typedef struct eval_limits {
     uint64_t steps;      /* nodes visited per evaluation: 500 000 */
     uint64_t least;      /* what an evaluation gets when a budget is used up: 2 000 */
     uint32_t unroll;     /* longest list a loop is unrolled for: 64 */
+    uint32_t rounds;     /* most of loops in loops that are unrolled: 1 024 */
 } eval_limits;
 
 typedef struct eval {

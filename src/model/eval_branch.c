@@ -526,10 +526,62 @@ static val repeat_value(repetition *self, val item)
     return value_make(self->eval->values, &made);
 }
 
+static val all_items(eval *self, const value *list)
+{
+    val joined = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const value *item = value_at(self->values, list->as.items[i]);
+        val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : list->as.items[i];
+
+        joined = joined ? value_join(self->values, joined, one) : one;
+        if (!joined)
+            return 0;
+    }
+    return joined;
+}
+
+/* Would so many rounds, inside of those that are under way, be too many to walk one by one? */
+static bool are_deep(const eval *self, uint64_t rounds)
+{
+    return rounds > 1 && self->state->rounds > 0 &&
+           rounds * (self->state->rounds + 1) > self->limits.rounds;
+}
+
+static bool are_many(const eval *self, uint64_t rounds)
+{
+    return rounds > self->limits.unroll || are_deep(self, rounds);
+}
+
+/* From here on every round counts for so many; what is given back is to be stored again. */
+static uint64_t begin_rounds(eval *self, uint64_t rounds)
+{
+    uint64_t before = self->state->rounds;
+
+    self->state->rounds = (before + 1) * (rounds > 1 ? rounds : 1) - 1;
+    return before;
+}
+
+/* The same list as one entry that is repeated. */
+static cg_code as_repetition(eval *self, const value *list, val *ret)
+{
+    value entry = {.kind = VALUE_REPEAT};
+    val item = all_items(self, list);
+
+    if (!item)
+        return err_nomem(self->reterr);
+    entry.as.repeat.items = &item;
+    entry.as.repeat.count = expr_const(self->exprs, list->count);
+    item = value_make(self->values, &entry);
+    return item ? eval_give(self, value_list(self->values, VALUE_LIST, &item, 1), ret)
+                : err_nomem(self->reterr);
+}
+
 cg_code eval_each(eval *self, val list, model_place place,
                   cg_code (*body)(void *context, val item, val *ret), void *context, val *ret)
 {
     const value *at;
+    uint64_t before;
     val *results;
     size_t count = 0;
 
@@ -537,9 +589,14 @@ cg_code eval_each(eval *self, val list, model_place place,
     if (value_kind_of(self->values, list) != VALUE_LIST)
         CG_TRY(eval_items(self, list, &list));
     at = value_at(self->values, list);
+    if (are_deep(self, at->count)) {
+        CG_TRY(as_repetition(self, at, &list));
+        at = value_at(self->values, list);
+    }
     results = arena_take(&self->values->mem, (at->count + 1u) * sizeof *results);
     if (!results)
         return err_nomem(self->reterr);
+    before = begin_rounds(self, at->count);
     for (size_t i = 0; i < at->count; i++) {
         const value *item = value_at(self->values, at->as.items[i]);
         val made = 0;
@@ -570,6 +627,7 @@ cg_code eval_each(eval *self, val list, model_place place,
             continue;
         results[count++] = made;
     }
+    self->state->rounds = before;
     return eval_give(self, value_list(self->values, VALUE_LIST, results, count), ret);
 }
 
@@ -810,21 +868,6 @@ static cg_str loop_text(eval *self, ast_ref pattern, ast_ref iterable)
     return value_name(self->values, a, " in ", b, &whole) ? whole : a;
 }
 
-static val all_items(eval *self, const value *list)
-{
-    val joined = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        const value *item = value_at(self->values, list->as.items[i]);
-        val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : list->as.items[i];
-
-        joined = joined ? value_join(self->values, joined, one) : one;
-        if (!joined)
-            return 0;
-    }
-    return joined;
-}
-
 cg_code evaluate_for(eval *self, ast_ref node, val *ret)
 {
     ast_ref iterable = ast_child(eval_tree(self), node, ROLE_VALUE);
@@ -847,7 +890,7 @@ cg_code evaluate_for(eval *self, ast_ref node, val *ret)
     CG_TRY(eval_items(self, over, &list));
     const value *items = value_at(self->values, list);
 
-    if (items->count > self->limits.unroll) {
+    if (are_many(self, items->count)) {
         repetition work = {.count = expr_const(self->exprs, items->count),
                            .symbol = free_symbol(self, eval_word(self, WORD_INDEX)),
                            .item = all_items(self, items),
@@ -858,6 +901,8 @@ cg_code evaluate_for(eval *self, ast_ref node, val *ret)
         CG_TRY(repeat_rounds(&walk, &work));
         return finish_loop(&walk, condition, ret);
     }
+    uint64_t before = begin_rounds(self, items->count);
+
     for (size_t i = 0; i < items->count && !walk.is_over && !walk.is_passing; i++) {
         if (value_kind_of(self->values, items->as.items[i]) == VALUE_REPEAT) {
             repetition work = {.eval = self, .text = loop_text(self, walk.pattern, iterable)};
@@ -869,6 +914,7 @@ cg_code evaluate_for(eval *self, ast_ref node, val *ret)
             CG_TRY(one_round(&walk, items->as.items[i], &last));
         }
     }
+    self->state->rounds = before;
     return finish_loop(&walk, condition, ret);
 }
 
@@ -932,7 +978,9 @@ cg_code evaluate_while(eval *self, ast_ref node, val *ret)
     val last = 0;
 
     /* As long as it is known whether there is another round. */
-    for (uint32_t i = 0; i < self->limits.unroll && !walk.is_over && !walk.is_passing; i++) {
+    uint64_t before = self->state->rounds;
+
+    for (uint32_t i = 0; !are_many(self, i + 1) && !walk.is_over && !walk.is_passing; i++) {
         bool is_never = false;
         int truth = 1;
         cell *top = scope->top;
@@ -954,7 +1002,9 @@ cg_code evaluate_while(eval *self, ast_ref node, val *ret)
             break;
         }
         walk.is_asked = is_pattern;
+        (void)begin_rounds(self, i + 1);
         CG_TRY(one_round(&walk, 0, &last));
+        self->state->rounds = before;
         walk.is_asked = false;
         scope->top = top;
         if (!walk.condition && !walk.is_over && !loop.is_left && i >= 7)

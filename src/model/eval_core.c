@@ -36,8 +36,12 @@ cg_code eval_new(program *over, types *all_types, expr_pool *exprs, eval **ret, 
     }
     *self = (eval){.program = over, .types = all_types, .exprs = exprs, .state = state};
     *state = (eval_state){0};
-    self->limits = (eval_limits){
-        .call_depth = 48, .nesting = 1500, .steps = STEPS_OF_CALL, .least = 2000, .unroll = 64};
+    self->limits = (eval_limits){.call_depth = 48,
+                                 .nesting = 1500,
+                                 .steps = STEPS_OF_CALL,
+                                 .least = 2000,
+                                 .unroll = 64,
+                                 .rounds = 1024};
     arena_init(&state->mem, from);
     arena_init(&state->keep, from);
     self->values = heap_resize(from, NULL, 0, sizeof *self->values);
@@ -218,6 +222,7 @@ static void restart(eval *self)
     state->side_most = 0;
     state->side_spent = 0;
     state->watching = 0;
+    state->rounds = 0;
     state->journal.count = 0;
     state->pendings.count = 0;
     state->spine.count = 0;

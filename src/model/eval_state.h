@@ -181,6 +181,7 @@ typedef struct eval_state {
     uint32_t stamp;
     uint32_t clock;
     uint32_t watching; /* alternatives and loops that are open */
+    uint64_t rounds;   /* of all loops that are being unrolled, multiplied; less one */
     VEC(journal_entry) journal;
     VEC(pending_return) pendings;
     VEC(ast_ref) spine; /* stack of evaluate */

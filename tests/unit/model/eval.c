@@ -286,6 +286,26 @@ static void recursion_ends(void **state)
     asked_end(&a);
 }
 
+/* Data that a program makes of loops in loops, and closures in closures, costs little. */
+static void loops_in_loops_are_walked_once(void **state)
+{
+    (void)state;
+    asks("pub fn make(vb: VarBuilder) -> Result<()> {\n"
+         "  let mut data = Vec::new();\n"
+         "  for n in 0..60 { for y in 0..60 { for x in 0..60 {\n"
+         "    let on = if n % 2 == 0 { x / 4 % 2 == 0 } else { y / 4 % 2 == 0 };\n"
+         "    data.push(if on { 1.0 } else { 0.0 } + 0.1 * (x as f32));\n  } } }\n"
+         "  let rows: Vec<Vec<Vec<f32>>> = (0..50).map(|a| (0..50).map(|b| (0..50).map(|c|\n"
+         "    (a * b * c) as f32 / 2.0 + 1.0 - 3.0 * 4.0).collect()).collect()).collect();\n"
+         "  let mut k = 0;\n"
+         "  while k < 50 { let mut j = 0; while j < 50 { let mut i = 0;\n"
+         "    while i < 50 { i += 1; } j += 1; } k += 1; }\n"
+         "  for a in 0..4 { for b in 0..3 { vb.pp(a).pp(b).get(1, \"w\")?; } }\n"
+         "  Ok(())\n}\n",
+         "0.0.w [1]\n0.1.w [1]\n0.2.w [1]\n1.0.w [1]\n1.1.w [1]\n1.2.w [1]\n"
+         "2.0.w [1]\n2.1.w [1]\n2.2.w [1]\n3.0.w [1]\n3.1.w [1]\n3.2.w [1]\n");
+}
+
 static void deep_nesting_is_cut_and_said(void **state)
 {
     static char source[1 << 16];
@@ -488,6 +508,7 @@ int main(void)
         cmocka_unit_test(macros_are_looked_into),
         cmocka_unit_test(what_cannot_be_followed_is_said),
         cmocka_unit_test(recursion_ends),
+        cmocka_unit_test(loops_in_loops_are_walked_once),
         cmocka_unit_test(deep_nesting_is_cut_and_said),
         cmocka_unit_test(broken_code_is_survived),
         cmocka_unit_test(modules_are_instances_with_fields),
