@@ -227,6 +227,83 @@ static void whole(const char *crate, bool is_findings)
     cg_scan_free(scan);
 }
 
+/* --- the bare parse --- */
+
+typedef struct texts {
+    char *at[4096];
+    uint32_t length[4096];
+    size_t count;
+} texts;
+
+static void move_bytes(int from, int to, char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t done = from >= 0 ? read(from, bytes, count) : write(to, bytes, count);
+
+        if (done <= 0)
+            stop("the files cannot be handed over");
+        bytes += done;
+        count -= (size_t)done;
+    }
+}
+
+/* The files that a scan reads. Another process finds them: here nothing was parsed before. */
+static texts texts_of(const char *crate)
+{
+    texts them = {.count = 0};
+    int ends[2], state = 0;
+    uint32_t length = 0;
+    pid_t child;
+
+    if (pipe(ends) != 0 || (child = fork()) < 0)
+        stop("cannot fork");
+    if (child == 0) {
+        reading all;
+
+        close(ends[0]);
+        structure(&all, crate);
+        for (size_t i = 1; i <= all.program.files.count; i++) {
+            bool is_file = i < all.program.files.count;
+            cg_str text = is_file ? all.program.files.at[i]->source.text : (cg_str){NULL, 0};
+
+            length = is_file ? (uint32_t)text.len : UINT32_MAX;
+            move_bytes(-1, ends[1], (char *)&length, sizeof length);
+            if (is_file)
+                move_bytes(-1, ends[1], (char *)text.ptr, text.len);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    for (;;) {
+        move_bytes(ends[0], -1, (char *)&length, sizeof length);
+        if (length == UINT32_MAX)
+            break;
+        if (them.count == sizeof them.at / sizeof them.at[0])
+            stop("too many files");
+        them.at[them.count] = malloc(length + 1u);
+        if (them.at[them.count] == NULL)
+            stop("no memory");
+        move_bytes(ends[0], -1, them.at[them.count], length);
+        them.length[them.count++] = length;
+    }
+    close(ends[0]);
+    if (waitpid(child, &state, 0) != child || state != 0)
+        stop("the files cannot be found");
+    return them;
+}
+
+/* As anybody would call tree-sitter: with its own allocator. */
+static void parse(const texts *them)
+{
+    TSParser *parser = ts_parser_new();
+
+    if (parser == NULL || !ts_parser_set_language(parser, tree_sitter_rust()))
+        stop("cannot parse");
+    for (size_t i = 0; i < them->count; i++)
+        ts_tree_delete(ts_parser_parse_string(parser, NULL, them->at[i], them->length[i]));
+    ts_parser_delete(parser);
+}
+
 enum what { PARSE, STRUCTURE, WHOLE, CHECK };
 
 /* CPU time in ms and peak in MB of a process that does it. */
@@ -250,19 +327,10 @@ static void measure(const char *crate, enum what what, double *ret_ms, double *r
             getrusage(RUSAGE_SELF, &before);
             whole(crate, what == CHECK);
         } else {
-            TSParser *parser = ts_parser_new();
+            texts them = texts_of(crate);
 
-            /* The same files, however they were found. */
-            structure(&all, crate);
-            if (parser == NULL || !ts_parser_set_language(parser, tree_sitter_rust()))
-                stop("cannot parse");
             getrusage(RUSAGE_SELF, &before);
-            for (size_t i = 1; i < all.program.files.count; i++) {
-                cg_str text = all.program.files.at[i]->source.text;
-                TSTree *tree = ts_parser_parse_string(parser, NULL, text.ptr, (uint32_t)text.len);
-
-                ts_tree_delete(tree);
-            }
+            parse(&them);
         }
         getrusage(RUSAGE_SELF, &after);
         pair[0] = cpu_ms(&after) - cpu_ms(&before);
