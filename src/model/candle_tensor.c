@@ -736,7 +736,9 @@ cg_code tensor_lost(library_call *call, type_ref type)
         args[i] = call->args[i] == 0 ? std_plain(self, VALUE_UNIT) : call->args[i];
         has_tensor |= flow_of(self->flow, args[i]) != 0;
     }
-    if (!has_tensor || (type != 0 && !is_tensor))
+    /* What a broken source calls has perhaps no name, and could not be shown. */
+    if (!has_tensor || (type != 0 && !is_tensor) || call->name.len == 0 ||
+        str_utf8_error(call->name) != SIZE_MAX)
         return CG_OK;
     work = flow_call_begin(self, call->name, call->place);
     if (work == NULL)
