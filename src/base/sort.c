@@ -345,3 +345,100 @@ void sort_with(uint32_t *items, uint32_t *room, size_t count,
         }
     }
 }
+
+/* --- texts that begin alike --- */
+
+/* How many bytes the texts have in common, `from` of which are known. */
+static uint32_t shared_from(cg_str a, cg_str b, uint32_t from)
+{
+    size_t most = a.len < b.len ? a.len : b.len;
+    size_t at = from;
+    uint64_t x;
+    uint64_t y;
+
+    for (; at + sizeof x <= most; at += sizeof x) {
+        memcpy(&x, a.ptr + at, sizeof x);
+        memcpy(&y, b.ptr + at, sizeof y);
+        if (x != y)
+            break;
+    }
+    while (at < most && a.ptr[at] == b.ptr[at])
+        at++;
+    return (uint32_t)at;
+}
+
+/* Two runs, or one and nothing. An item's `shared` is with the item before it in its run. */
+typedef struct text_run {
+    const uint32_t *at;
+    const uint32_t *shared;
+    size_t count;
+    uint32_t with_last; /* what its first item has in common with the item that was placed last */
+} text_run;
+
+static void take_text(text_run *from, uint32_t *item, uint32_t *shared)
+{
+    *item = *from->at++;
+    *shared = from->with_last;
+    from->shared++;
+    if (--from->count > 0)
+        from->with_last = *from->shared;
+}
+
+/*
+ * Of two items the one that has more in common with what was placed last comes first; only where
+ * both have the same in common is there anything to compare.
+ */
+static void merge_texts(text_run a, text_run b, uint32_t *items, uint32_t *shared,
+                        const cg_str *texts)
+{
+    while (a.count > 0 && b.count > 0) {
+        bool is_a = a.with_last > b.with_last;
+
+        if (a.with_last == b.with_last) {
+            cg_str x = texts[*a.at];
+            cg_str y = texts[*b.at];
+            uint32_t same = shared_from(x, y, a.with_last);
+
+            is_a = same == x.len ||
+                   (same < y.len && (unsigned char)x.ptr[same] < (unsigned char)y.ptr[same]);
+            take_text(is_a ? &a : &b, items++, shared++);
+            *(is_a ? &b.with_last : &a.with_last) = same;
+            continue;
+        }
+        take_text(is_a ? &a : &b, items++, shared++);
+    }
+    while (a.count > 0)
+        take_text(&a, items++, shared++);
+    while (b.count > 0)
+        take_text(&b, items++, shared++);
+}
+
+void sort_texts(uint32_t *items, uint32_t *room, uint32_t *shared, size_t count,
+                const cg_str *texts)
+{
+    uint32_t *from = items;
+    uint32_t *to = room;
+    uint32_t *from_shared = shared;
+    uint32_t *to_shared = shared + count;
+
+    for (size_t i = 0; i < count; i++)
+        from_shared[i] = 0;
+    for (size_t width = 1; width < count; width *= 2) {
+        uint32_t *other;
+
+        for (size_t first = 0, next; first < count; first = next) {
+            size_t left = count - first;
+            size_t middle = left < width ? left : width;
+            size_t rest = left - middle < width ? left - middle : width;
+
+            merge_texts((text_run){from + first, from_shared + first, middle, 0},
+                        (text_run){from + first + middle, from_shared + first + middle, rest, 0},
+                        to + first, to_shared + first, texts);
+            next = first + middle + rest;
+        }
+        other = from, from = to, to = other;
+        other = from_shared, from_shared = to_shared, to_shared = other;
+    }
+    if (from != items)
+        memcpy(items, from, count * sizeof *items);
+}

@@ -141,27 +141,17 @@ static bool number_keys(heap *from, void *const *records, size_t count, uint64_t
 
 /* --- any ids --- */
 
-static bool id_before(const void *context, uint32_t a, uint32_t b)
-{
-    const cg_str *ids = context;
-
-    return str_compare(ids[a], ids[b]) < 0;
-}
-
-/*
- * Ids go on alike for a hundred bytes and part a few at a time, so that to compare them whole is
- * cheaper than to look at them part by part.
- */
+/* Ids go on alike for a hundred bytes and part a few at a time. */
 static bool order_texts(heap *from, void *const *records, size_t count, uint32_t *order)
 {
-    size_t bytes = (count + 1) * sizeof(cg_str);
+    size_t bytes = (count + 1) * (sizeof(cg_str) + 2 * sizeof(uint32_t));
     cg_str *ids = heap_resize(from, NULL, 0, bytes);
 
     if (ids == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
         ids[i] = id_of(records, i);
-    sort_with(order, order + count, count, id_before, ids);
+    sort_texts(order, order + count, (uint32_t *)(ids + count), count, ids);
     heap_resize(from, ids, bytes, 0);
     return true;
 }

@@ -216,6 +216,50 @@ static bool is_tens_less(const void *context, uint32_t a, uint32_t b)
     return a / 10 < b / 10;
 }
 
+static uint32_t shared[2 * MOST];
+static cg_str texts[MOST];
+
+static bool is_listed_less(const void *context, uint32_t a, uint32_t b)
+{
+    const cg_str *by = context;
+
+    return str_compare(by[a], by[b]) < 0;
+}
+
+/* The same shapes as the symbols', equal texts, empty ones, bytes above 127. */
+static void texts_are_ordered_stably(void **state)
+{
+    uint64_t seed = 11;
+
+    (void)state;
+    for (unsigned shape = 0; shape < 5; shape++) {
+        static const uint32_t counts[] = {0, 1, 2, 3, 7, 64, 1000, 1537};
+
+        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+            uint32_t count = counts[c];
+            heap from;
+            intern table;
+
+            heap_init(&from, NULL);
+            assert_true(intern_init(&table, &from, 1));
+            fill_texts(&table, shape, count + 1, &seed);
+            for (uint32_t i = 0; i < count; i++) {
+                texts[i] = intern_text_of(
+                    &table, 1 + (uint32_t)(test_random(&seed) % (intern_count(&table) - 1)));
+                if (i % 17 == 3)
+                    texts[i] = CG_LIT("\xff\xfe");
+                if (i % 29 == 4)
+                    texts[i] = CG_LIT("");
+                items[i] = wanted[i] = i;
+            }
+            sort_plainly(wanted, count, is_listed_less, texts);
+            sort_texts(items, room, shared, count, texts);
+            assert_memory_equal(items, wanted, count * sizeof *items);
+            intern_free(&table);
+        }
+    }
+}
+
 static void a_function_orders_stably(void **state)
 {
     uint64_t seed = 3;
@@ -239,6 +283,7 @@ int main(void)
         cmocka_unit_test(symbols_are_ordered_by_their_text),
         cmocka_unit_test(a_text_comes_before_the_text_it_begins),
         cmocka_unit_test(a_long_common_beginning_is_cheap),
+        cmocka_unit_test(texts_are_ordered_stably),
         cmocka_unit_test(a_function_orders_stably),
     };
 
