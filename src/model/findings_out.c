@@ -177,6 +177,30 @@ static bool is_background(const model_finding *finding)
            rule->severity == MODEL_FINDING_SEVERITY_INFORMATION;
 }
 
+#define NAMES_SHOWN 3u
+
+/* `severed: a.weight, b.weight and 9 more` */
+static void add_names(cg_str title, const sc_records *groups, buf *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < groups->count; i++) {
+        const model_keys *group = MODEL_AT(*groups, model_keys, i);
+
+        for (size_t k = 0; k < group->keys.count; k++) {
+            if (count++ >= NAMES_SHOWN)
+                continue;
+            if (count == 1)
+                buf_add(out, title);
+            else
+                buf_add(out, CG_LIT(", "));
+            esc_tty(out, group->keys.at[k]);
+        }
+    }
+    if (count > NAMES_SHOWN)
+        buf_addf(out, " and %zu more", count - NAMES_SHOWN);
+}
+
 void findings_human_one(const model_finding *finding, buf *out)
 {
     model_place_text place = findings_place(finding);
@@ -190,11 +214,25 @@ void findings_human_one(const model_finding *finding, buf *out)
     }
     buf_add(out, CG_LIT("\n  = code: "));
     esc_tty(out, finding->rule);
+    if (str_equal(finding->rule, CG_LIT("gradient-cut")))
+        add_names(CG_LIT("\n  = severed: "), &finding->severed, out);
+    else if (str_equal(finding->rule, CG_LIT("unused-parameter")))
+        add_names(CG_LIT("\n  = unused: "), &finding->keys, out);
     if (finding->help.len > 0) {
         buf_add(out, CG_LIT("\n  = help: "));
         esc_tty(out, finding->help);
     }
     buf_byte(out, '\n');
+}
+
+/* Is there no model, and nothing that was said about the rest? */
+static bool is_empty(const findings_view *self)
+{
+    const model_doc *doc = self->doc;
+
+    return doc->components.count == 0 && doc->parameters.count == 0 &&
+           doc->assembly_sites.count == 0 && self->by_severity[MODEL_FINDING_SEVERITY_ERROR] == 0 &&
+           self->by_severity[MODEL_FINDING_SEVERITY_WARNING] == 0;
 }
 
 void findings_human(const findings_view *self, buf *out)
@@ -230,6 +268,9 @@ void findings_human(const findings_view *self, buf *out)
     if (shown + elsewhere < self->count)
         buf_add(out, CG_LIT(" (notes: --message-format json)"));
     buf_byte(out, '\n');
+    if (is_empty(self))
+        buf_add(out,
+                CG_LIT("no Candle model was found here: nothing makes one from a VarBuilder\n"));
 }
 
 void findings_short(const findings_view *self, buf *out)

@@ -31,7 +31,8 @@ model_place_text findings_place(const model_finding *finding);
 /* candle-graph/findings/1 */
 void findings_json(const findings_view *self, jsonw *out);
 /*
- * error: message, --> place, = code, = help; a line of counts. Nothing when there are none. Here
+ * error: message, --> place, = code, the first parameters, = help; a line of counts, and one when
+ * there is no model. Nothing when there are none. Here
  * and in short lines what a rule only ever notes is counted and not shown; the documents hold it.
  * So are here the findings that are told elsewhere.
  */

@@ -10,15 +10,23 @@ typedef struct module_count {
     uint32_t count, lost;
 } module_count;
 
+/* A finding and the call it is about. */
+typedef struct reported_cut {
+    model_place place;
+    model_finding *finding;
+    size_t count; /* parameters that are severed */
+} reported_cut;
+
 typedef struct reporter {
     const learning *from;
     const extraction *of;
     const function_facts *functions;
     program *program;
     model_draft *draft;
-    const uint32_t *order;    /* cuts by call */
-    VEC(uint32_t) chosen;     /* entries of the call at work */
-    VEC(module_count) inside; /* by instance of the component at work */
+    const uint32_t *order;      /* cuts by call */
+    VEC(uint32_t) chosen;       /* entries of the call at work */
+    VEC(module_count) inside;   /* by instance of the component at work */
+    VEC(reported_cut) reported; /* by place */
     key_set severed, trained;
     cg_err *reterr;
 } reporter;
@@ -325,6 +333,16 @@ static cg_code write_help(const reporter *self, const learning_cut *cut, model_f
                : nomem(self);
 }
 
+static cg_code keep_reported(reporter *self, model_place place, model_finding *finding)
+{
+    reported_cut *slot = vec_add(self->draft->heap, &self->reported);
+
+    if (!slot)
+        return nomem(self);
+    *slot = (reported_cut){place, finding, self->severed.at.count};
+    return CG_OK;
+}
+
 static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
 {
     const learning_cut *cut = NULL;
@@ -351,6 +369,7 @@ static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
     if (!finding)
         return nomem(self);
     CG_TRY(find_severity(self, &finding->severity));
+    CG_TRY(keep_reported(self, cut->place, finding));
     finding->operation = cut->operation;
     finding->condition = str_from(cut->condition);
     if (cut->alternative)
@@ -381,6 +400,95 @@ static cg_code look_at_call(reporter *self, size_t begin, size_t end)
         return report(self, begin, end, true);
     CG_TRY(collect_keys(self, begin, end, false));
     return self->severed.at.count > 0 ? report(self, begin, end, false) : CG_OK;
+}
+
+/* --- where nothing is left that learns --- */
+
+/* Is the loss of the entry known whole, and gets no parameter a gradient from it? */
+static bool is_dead_loss(const learning_entry *entry)
+{
+    bool is_lost = false;
+
+    if (!entry->is_loss || entry->is_cut || entry->component == SIZE_MAX ||
+        !(entry->phases & PHASES_TRAIN))
+        return false;
+    for (size_t k = 0; k < entry->state_count; k++) {
+        if (entry->states[k] == LEARNING_GETS || entry->states[k] == LEARNING_MAYBE)
+            return false;
+        is_lost = is_lost || entry->states[k] == LEARNING_LOST;
+    }
+    return is_lost;
+}
+
+/* Does some other loss of the component teach it something, or may it? */
+static bool has_other_loss(const reporter *self, uint32_t which)
+{
+    const learning_entry *entry = &self->from->entries.at[which];
+
+    for (size_t i = 0; i < self->from->entries.count; i++) {
+        const learning_entry *other = &self->from->entries.at[i];
+
+        if (i != which && other->component == entry->component && other->is_loss &&
+            !is_dead_loss(other))
+            return true;
+    }
+    return false;
+}
+
+static reported_cut *find_reported(const reporter *self, model_place place)
+{
+    for (size_t i = 0; i < self->reported.count; i++) {
+        if (compare_places(self->reported.at[i].place, place) == 0)
+            return &self->reported.at[i];
+    }
+    return NULL;
+}
+
+/*
+ * Calls that sever a part each may leave nothing that learns: then the one that severs most is an
+ * error, unless one is already. All of it must be severed for sure.
+ */
+static cg_code judge_entry(reporter *self, uint32_t which)
+{
+    const learning_entry *entry = &self->from->entries.at[which];
+    bool *is_severed;
+    reported_cut *most = NULL;
+    bool has_others = false;
+
+    if (!is_dead_loss(entry) || has_other_loss(self, which))
+        return CG_OK;
+    is_severed = arena_zero(&self->draft->mem, entry->state_count + 1);
+    if (!is_severed)
+        return nomem(self);
+    for (size_t i = 0; i < self->from->cuts.count; i++) {
+        const learning_cut *cut = &self->from->cuts.at[i];
+        reported_cut *said = cut->entry == which && cut->is_proven && !cut->is_conditional
+                                 ? find_reported(self, cut->place)
+                                 : NULL;
+
+        if (!said || said->finding->confidence != MODEL_CONFIDENCE_PROVEN)
+            continue;
+        if (said->finding->severity == MODEL_FINDING_SEVERITY_ERROR)
+            return CG_OK;
+        for (size_t k = 0; k < cut->key_count; k++)
+            is_severed[cut->keys[k]] = true;
+        has_others = has_others || (most && said != most);
+        if (!most || said->count > most->count)
+            most = said;
+    }
+    for (size_t k = 0; k < entry->state_count; k++) {
+        if (entry->states[k] == LEARNING_LOST && !is_severed[k])
+            return CG_OK;
+    }
+    if (!most)
+        return CG_OK;
+    most->finding->severity = MODEL_FINDING_SEVERITY_ERROR;
+    return arena_format(&self->draft->mem, &most->finding->message,
+                        "%.*s; %snothing is left that learns from this loss",
+                        (int)most->finding->message.len, most->finding->message.ptr,
+                        has_others ? "with the other cuts " : "")
+               ? CG_OK
+               : nomem(self);
 }
 
 cg_code gradient_cut_report(const learning *from, const extraction *components,
@@ -415,6 +523,9 @@ cg_code gradient_cut_report(const learning *from, const extraction *components,
         code = look_at_call(&self, i, end);
         i = end;
     }
+    for (uint32_t i = 0; code == CG_OK && i < from->entries.count; i++)
+        code = judge_entry(&self, i);
+    vec_free(draft->heap, &self.reported);
     vec_free(draft->heap, &self.chosen);
     vec_free(draft->heap, &self.inside);
     key_set_free(&self.severed);

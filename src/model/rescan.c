@@ -1,6 +1,7 @@
 #include "model/rescan.h"
 
 #include "model/coverage.h"
+#include "model/inference.h"
 #include "model/moved.h"
 #include "model/walk.h"
 #include "rust/kept.h"
@@ -729,6 +730,27 @@ static bool is_same_rest(const rescanner *self)
     return !has_near(self->scans[0]) && !has_near(self->scans[1]);
 }
 
+static bool has_cut(scan *one)
+{
+    const model_doc *doc = &scan_document(one)->doc;
+
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        if (str_equal(MODEL_AT(doc->findings, model_finding, i)->rule, CG_LIT("gradient-cut")))
+            return true;
+    }
+    return false;
+}
+
+/* What a program trains decides about its findings wherever they are; a part does not tell it. */
+static bool is_same_purpose(const rescanner *self)
+{
+    inference_facts then = inference_find(scan_program(self->scans[0]));
+    inference_facts now = inference_find(scan_program(self->scans[1]));
+
+    return !now.is_program || (then.loads == now.loads && then.trains == now.trains &&
+                               !has_cut(self->scans[0]) && !has_cut(self->scans[1]));
+}
+
 /* The document as it was, with the places of today: what did not change is the same in both. */
 static cg_code move_first(rescanner *self, bool *ret_is_good)
 {
@@ -1267,7 +1289,7 @@ static cg_code run(rescanner *self, bool *ret_is_done)
     CG_TRY(scan_both(self, &is_good));
     if (!is_good)
         return CG_OK;
-    if (!is_same_inputs(self) || !is_same_rest(self))
+    if (!is_same_inputs(self) || !is_same_rest(self) || !is_same_purpose(self))
         return CG_OK;
     self->docs[0] = &scan_document(self->scans[0])->doc;
     self->docs[1] = &scan_document(self->scans[1])->doc;

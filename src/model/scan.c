@@ -4,6 +4,7 @@
 #include "model/catalogue.h"
 #include "model/fingerprint.h"
 #include "model/ids.h"
+#include "model/inference.h"
 #include "model/makers.h"
 #include "model/pipeline.h"
 #include "model/training.h"
@@ -182,6 +183,7 @@ static cg_code run(scan *self, const cg_env *env, cg_str path, const scan_option
     CG_TRY(drivers_run(self->eval, &self->functions, &self->drivers, reterr));
     if (computes)
         CG_TRY(compute_kernels(&self->compute, &self->drivers, is_cpu_only(self->cargo), reterr));
+    CG_TRY(inference_settle(&self->program, &self->draft, reterr));
     CG_TRY(wiring_sites(&self->extraction, &self->drivers, &self->functions, &self->draft, reterr));
     CG_TRY(training_check(self->eval, &self->drivers, &self->functions, &self->draft, reterr));
     if (options->is_heuristic)

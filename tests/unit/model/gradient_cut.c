@@ -362,6 +362,75 @@ static void a_function_that_makes_a_module_stands_for_it(void **state)
     }
 }
 
+#define LAST                                                                                       \
+    "pub struct Last { a: Linear, n: LayerNorm, b: Linear }\n"                                     \
+    "impl Last {\n"                                                                                \
+    "pub fn new(vb: VarBuilder) -> Result<Self> { Ok(Self { a: linear_no_bias(4, 4, "              \
+    "vb.pp(\"a\"))?, n: layer_norm(4, 1e-5, vb.pp(\"n\"))?, b: linear_no_bias(4, 4, "              \
+    "vb.pp(\"b\"))? }) }\n"                                                                        \
+    "pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"                             \
+    "let h = self.n.forward(&self.a.forward(x)?)?;\n"                                              \
+    "let p = ops::softmax_last_dim(&self.b.forward(&h)?)?;\nloss::mse(&p, y)\n}\n"
+
+static const model_finding *last_cut(const scanned *s, const char *operation)
+{
+    const model_doc *doc = scanned_doc(s);
+
+    for (size_t i = 0; i < doc->findings.count; i++) {
+        const model_finding *at = MODEL_AT(doc->findings, model_finding, i);
+
+        if (str_equal(at->rule, CG_LIT("gradient-cut")) &&
+            str_equal(at->operation, str_from(operation)))
+            return at;
+    }
+    return NULL;
+}
+
+static void cuts_that_leave_nothing_together_are_an_error(void **state)
+{
+    scanned s;
+    const model_finding *most, *other;
+
+    (void)state;
+    scanned_begin(&s, LAST "}\n");
+    most = last_cut(&s, "candle_nn::LayerNorm::forward");
+    other = last_cut(&s, "candle_nn::ops::softmax_last_dim");
+    assert_cut(most, "candle_nn::LayerNorm::forward", "contiguous_input_with_bias",
+               "vb: a.weight n.bias n.weight", "");
+    assert_cut(other, "candle_nn::ops::softmax_last_dim", "always", "vb: b.weight", "");
+    assert_int_equal(most->severity, MODEL_FINDING_SEVERITY_ERROR);
+    assert_int_equal(other->severity, MODEL_FINDING_SEVERITY_WARNING);
+    assert_true(str_ends_with(most->message, CG_LIT("nothing is left that learns from this loss")));
+    scanned_end(&s);
+}
+
+static void what_another_loss_teaches_is_left(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, LAST "pub fn plain_loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {\n"
+                           "loss::mse(&self.b.forward(x)?, y)\n}\n}\n");
+    assert_int_equal(last_cut(&s, "candle_nn::LayerNorm::forward")->severity,
+                     MODEL_FINDING_SEVERITY_WARNING);
+    scanned_end(&s);
+}
+
+/* One of the calls is passed by now and then. */
+static void a_cut_under_a_condition_leaves_something(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, LAST "pub fn other_loss(&self, x: &Tensor, y: &Tensor, hard: bool) -> "
+                           "Result<Tensor> {\n"
+                           "let p = self.b.forward(x)?;\n"
+                           "let p = if hard { p.detach() } else { p };\nloss::mse(&p, y)\n}\n}\n");
+    assert_int_equal(last_cut(&s, "candle_nn::LayerNorm::forward")->severity,
+                     MODEL_FINDING_SEVERITY_WARNING);
+    scanned_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +450,9 @@ int main(void)
         cmocka_unit_test(axes_of_one_element_move_nothing),
         cmocka_unit_test(a_call_that_always_cuts_is_no_matter_of_layout),
         cmocka_unit_test(a_function_that_makes_a_module_stands_for_it),
+        cmocka_unit_test(cuts_that_leave_nothing_together_are_an_error),
+        cmocka_unit_test(what_another_loss_teaches_is_left),
+        cmocka_unit_test(a_cut_under_a_condition_leaves_something),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
