@@ -59,6 +59,9 @@ cg_code candle_lost(eval *self, cg_str name, type_ref type, const val *args, siz
 cg_code std_call(eval *self, sym path, const val *args, size_t count, model_place place,
                  bool *is_known, val *ret);
 cg_code std_constant(eval *self, sym path, bool *is_known, val *ret);
+/* Numbers and texts, alone or in a list, as what they may be after somebody could change them. */
+val std_blurred(eval *self, val which);
+
 /*
  * A method of a value. Results are transparent: on what is no option, `map`, `unwrap`, ... mean the
  * methods of Result. Lists whose type is `std::vec::Vec` are finished collections, all others

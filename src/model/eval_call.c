@@ -987,6 +987,33 @@ static bool is_member_path(cg_str path)
     return owner.len && owner.ptr[0] >= 'A' && owner.ptr[0] <= 'Z';
 }
 
+/* What a library's function makes of variables that it was lent with `&mut`. */
+static cg_code change_lent(eval *self, cg_str path, const val *args, const val *known, size_t count,
+                           bool is_known)
+{
+    bool is_swap = str_ends_with(path, CG_LIT("mem::swap")) && count == 2;
+    bool is_replace = str_ends_with(path, CG_LIT("mem::replace")) && count == 2;
+
+    for (size_t i = 0; i < count; i++) {
+        const value *at = value_at(self->values, args[i]);
+        val after = known[i];
+
+        if (at->kind != VALUE_REFERENCE)
+            continue;
+        if (is_swap)
+            after = known[1 - i];
+        else if (is_replace)
+            after = known[1];
+        else if (!is_known)
+            after = std_blurred(self, known[i]);
+        if (!after)
+            return err_nomem(self->reterr);
+        if (after != known[i])
+            CG_TRY(spot_write(self, at->as.reference, after));
+    }
+    return CG_OK;
+}
+
 static cg_code call_library(eval *self, sym path, type_ref wanted, const val *args, size_t count,
                             model_place place, val *ret)
 {
@@ -1004,6 +1031,7 @@ static cg_code call_library(eval *self, sym path, type_ref wanted, const val *ar
         return eval_default(self, wanted, place, ret);
     CG_TRY(known_args(self, args, count, &work.args));
     CG_TRY(ask_libraries(&work, ret));
+    CG_TRY(change_lent(self, text, args, work.args, count, work.is_known));
     if (work.is_known)
         return eval_give(self, *ret, ret);
     /* A trait of a library, called by its path: the method of the first argument. */
@@ -1499,6 +1527,19 @@ static cg_code own_method(method_call *self, type_ref type, bool *ret_called, va
                      ret);
 }
 
+/* `v` of `v[1..]`; 0: it is something else. */
+static ast_ref sliced(const eval *self, ast_ref node)
+{
+    const ast *tree = eval_tree(self);
+    ast_ref first = ast_at(tree, node)->first;
+    ast_ref index = first ? ast_at(tree, first)->next : 0;
+
+    return ast_kind_of(tree, node) == AST_INDEX_EXPRESSION && index &&
+                   ast_kind_of(tree, index) == AST_RANGE_EXPRESSION
+               ? first
+               : 0;
+}
+
 /* What the library made of its receiver is stored where it came from. */
 static cg_code store_receiver(method_call *self)
 {
@@ -1507,8 +1548,19 @@ static cg_code store_receiver(method_call *self)
     place_value place;
 
     owner->updated_receiver = 0;
-    if (!updated || !self->receiver || !spot_of(owner, self->receiver, &place))
+    if (!updated || !self->receiver)
         return CG_OK;
+    if (!spot_of(owner, self->receiver, &place)) {
+        /* `v[1..].sort()`: which of them changed is not followed. */
+        ast_ref whole = sliced(owner, self->receiver);
+
+        if (!whole || !spot_of(owner, whole, &place))
+            return CG_OK;
+        updated = spot_read(owner, &place);
+        updated = updated ? std_blurred(owner, updated) : 0;
+        if (!updated)
+            return CG_OK;
+    }
     place.root->read = place.root->read_before;
     return spot_write(owner, &place, updated);
 }

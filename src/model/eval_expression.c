@@ -209,6 +209,39 @@ static cg_code try_value(eval *self, val which, val *ret)
 
 /* --- assignments --- */
 
+/* `*map.entry(k).or_insert(0) = 3`: what the variable holds may be anything of its kind now. */
+static cg_code forget_what_holds(eval *self, ast_ref left)
+{
+    const ast *tree = eval_tree(self);
+    place_value place;
+    ast_ref at = left;
+
+    for (unsigned depth = 0; at && depth < 32; depth++) {
+        ast_ref function;
+        val after;
+
+        if (depth > 0 && spot_of(self, at, &place)) {
+            after = spot_read(self, &place);
+            after = after ? std_blurred(self, after) : 0;
+            return after ? spot_write(self, &place, after) : CG_OK;
+        }
+        switch ((enum ast_kind)ast_kind_of(tree, at)) {
+        case AST_UNARY_EXPRESSION:
+        case AST_TRY_EXPRESSION:
+        case AST_INDEX_EXPRESSION: at = ast_at(tree, at)->first; break;
+        case AST_FIELD_EXPRESSION: at = ast_child(tree, at, ROLE_VALUE); break;
+        case AST_CALL_EXPRESSION:
+            function = ast_child(tree, at, ROLE_FUNCTION);
+            at = function && ast_kind_of(tree, function) == AST_FIELD_EXPRESSION
+                     ? ast_child(tree, function, ROLE_VALUE)
+                     : 0;
+            break;
+        default: return CG_OK;
+        }
+    }
+    return CG_OK;
+}
+
 static cg_code assign_to(eval *self, ast_ref left, val which)
 {
     place_value place;
@@ -232,7 +265,8 @@ static cg_code assign_to(eval *self, ast_ref left, val which)
         }
         return CG_OK;
     }
-    return spot_of(self, left, &place) ? spot_write(self, &place, which) : CG_OK;
+    return spot_of(self, left, &place) ? spot_write(self, &place, which)
+                                       : forget_what_holds(self, left);
 }
 
 /* As evaluate, but `&mut place` and variables that are one stay references. */

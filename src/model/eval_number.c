@@ -603,6 +603,30 @@ cg_code eval_unary(eval *self, enum ast_op op, val operand, ast_ref node, val *r
     return eval_give(self, value_make(self->values, &made), ret);
 }
 
+/* A whole number as `as` makes it fit: cut off to the bits of the type. */
+static int64_t fitting(const eval *self, type_ref type, int64_t number)
+{
+    static const struct {
+        const char *name;
+        uint8_t bits;
+        bool has_sign;
+    } rows[] = {{"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false},
+                {"i8", 8, true},  {"i16", 16, true},  {"i32", 32, true}};
+    const model_type *at = type_at(self->types, type);
+    cg_str name =
+        at->kind == TYPE_PRIMITIVE ? program_text(self->program, at->name) : (cg_str){NULL, 0};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t range = UINT64_C(1) << rows[i].bits;
+        uint64_t low = (uint64_t)number & (range - 1);
+
+        if (!str_equal(name, str_from(rows[i].name)))
+            continue;
+        return rows[i].has_sign && low >= range / 2 ? (int64_t)low - (int64_t)range : (int64_t)low;
+    }
+    return number;
+}
+
 cg_code eval_cast(eval *self, val from, type_ref type, ast_ref node, val *ret)
 {
     const value *at = value_at(self->values, from);
@@ -612,6 +636,8 @@ cg_code eval_cast(eval *self, val from, type_ref type, ast_ref node, val *ret)
 
     if (at->kind == VALUE_INT && to == CLASS_INT) {
         made.type = type;
+        if (expr_constant(self->exprs, (expr)made.as.number, &number))
+            made.as.number = expr_const(self->exprs, fitting(self, type, number));
         return eval_give(self, value_make(self->values, &made), ret);
     }
     if (at->kind == VALUE_INT && to == CLASS_FLOAT) {

@@ -1447,11 +1447,46 @@ cg_code list_split_first(library_call *call)
     return std_give(call, std_some(call->eval, make_pair(call->eval, item, rest)));
 }
 
+/* `drain(..n)`: what is taken out, and what stays. */
+static cg_code drain_range(library_call *call, list_view list, const value *range)
+{
+    expr_pool *numbers = call->eval->exprs;
+    list_room rest = {.eval = call->eval};
+    int64_t from = 0;
+    int64_t to = (int64_t)list.count;
+    bool is_known = is_plain(call, list);
+
+    if (range->as.items[0] != 0)
+        is_known &=
+            expr_constant(numbers, value_number(call->eval->values, range->as.items[0]), &from);
+    if (range->as.items[1] != 0)
+        is_known &=
+            expr_constant(numbers, value_number(call->eval->values, range->as.items[1]), &to);
+    if (range->as.items[1] != 0 && range->is_inclusive)
+        to++;
+    if (!is_known || from < 0 || to < from || to > (int64_t)list.count) {
+        for (size_t i = 0; i < list.count; i++)
+            add_perhaps(&rest, list.at[i]);
+        CG_TRY(update(call, &rest));
+        return give_range(call, list, range);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        if (i < (size_t)from || i >= (size_t)to)
+            room_add(&rest, list.at[i]);
+    }
+    CG_TRY(update(call, &rest));
+    return give_slice(call, list, (size_t)from, (size_t)to);
+}
+
 cg_code list_drain(library_call *call)
 {
     list_view list;
 
     CG_TRY(view_self(call, &list));
+    if (std_arg(call, 0) != 0 && std_kind(call, call->args[0]) == VALUE_RANGE &&
+        (std_at(call, call->args[0])->as.items[0] != 0 ||
+         std_at(call, call->args[0])->as.items[1] != 0))
+        return drain_range(call, list, std_at(call, call->args[0]));
     CG_TRY(update_from(call, (list_view){NULL, 0}, 0, 0));
     return give_slice(call, list, 0, list.count);
 }

@@ -286,6 +286,31 @@ static void recursion_ends(void **state)
     asked_end(&a);
 }
 
+/* A change that is not followed leaves nothing certain; what is followed stays exact. */
+static void changed_lists_and_texts_are_not_what_they_were(void **state)
+{
+    (void)state;
+    asks("pub fn make(vb: VarBuilder) -> Result<()> {\n"
+         "  let mut d = vec![2, 3];\n  d.swap(0, 1);\n  vb.get((d[0], d[1]), \"a\")?;\n"
+         "  let mut e = vec![5, 4];\n  e.sort();\n  vb.get(e[0], \"b\")?;\n"
+         "  let mut f = vec![6, 7, 8];\n  f.drain(..1);\n  vb.get((f.len(), f[0]), \"c\")?;\n"
+         "  let mut g = vec![1, 2];\n  for x in g.iter_mut() { *x += 1; }\n"
+         "  vb.get(g[0], \"d\")?;\n"
+         "  let mut h = vec![1, 2];\n  h.retain(|x| *x > 1);\n  vb.get(h.len(), \"e\")?;\n"
+         "  let (mut i, mut j) = (1, 2);\n  std::mem::swap(&mut i, &mut j);\n"
+         "  vb.get((i, j), \"f\")?;\n"
+         "  let mut k = vec![9, 9];\n  k.fill(3);\n  vb.get((k[0], k[1]), \"g\")?;\n"
+         "  let mut l = vec![1, 2, 3];\n  l[1..].reverse();\n  vb.get(l[2], \"h\")?;\n"
+         "  vb.get(300i32 as u8 as usize, \"i\")?;\n  Ok(())\n}\n",
+         "a [3, 2]\nb [?]\nc [2, 7]\nd [?]\ne [?]\nf [2, 1]\ng [3, 3]\nh [?]\ni [44]\n");
+    asks("pub fn make(vb: VarBuilder) -> Result<()> {\n"
+         "  let mut p = String::from(\"model\");\n  p.insert_str(0, \"base.\");\n"
+         "  vb.pp(&p).get(1, \"w\")?;\n"
+         "  let mut d = vec![2, 3];\n  d.rotate_left(1);\n"
+         "  if d[0] != 3 { bail!(\"bad\") }\n  vb.get(1, \"after\")?;\n  Ok(())\n}\n",
+         "{?}.w [1]\nafter [1]\n");
+}
+
 /* Data that a program makes of loops in loops, and closures in closures, costs little. */
 static void loops_in_loops_are_walked_once(void **state)
 {
@@ -508,6 +533,7 @@ int main(void)
         cmocka_unit_test(macros_are_looked_into),
         cmocka_unit_test(what_cannot_be_followed_is_said),
         cmocka_unit_test(recursion_ends),
+        cmocka_unit_test(changed_lists_and_texts_are_not_what_they_were),
         cmocka_unit_test(loops_in_loops_are_walked_once),
         cmocka_unit_test(deep_nesting_is_cut_and_said),
         cmocka_unit_test(broken_code_is_survived),
