@@ -7,6 +7,7 @@
 #include "api/caller.h"
 #include "base/os.h"
 #include "exec/salvage.h"
+#include "exec/trace.h"
 #include "view/text_recovery.h"
 
 #define HEAD_BYTES 8
@@ -20,6 +21,8 @@ typedef struct recovery {
     os_file input;
     uint64_t at; /* where the next read of the input begins */
     cg_output *output;
+    os_file standing;  /* a finished run where the output goes: only its own bytes may replace it */
+    bool is_guarded;   /* `standing` is open */
     cg_err input_err;  /* what reading it as a spool met */
     cg_code code;      /* of the output */
     cg_err output_err; /* why it could not be opened */
@@ -28,17 +31,85 @@ typedef struct recovery {
 
 /* --- the output: opened with the first byte, so that a refused input leaves nothing --- */
 
+/*
+ * A finished run where the output goes stays: only the same bytes may replace it, which is what an
+ * earlier recovery of a session that had come to its end left.
+ */
+static cg_code guard_finished(recovery *self)
+{
+    cg_str path = str_from(self->output_path);
+    enum os_kind kind = OS_MISSING;
+    trace_doc *trace = NULL;
+    cg_code code;
+
+    if (os_kind_of(self->env, path, false, &kind, NULL) != CG_OK || kind != OS_FILE ||
+        os_open_read(self->env, path, &self->standing, NULL) != CG_OK)
+        return CG_OK;
+    code = trace_read_open(self->env, &self->standing, &trace, NULL);
+    if (code == CG_OK) {
+        self->is_guarded = trace->outcome == OUTCOME_COMPLETE;
+        trace_free(trace);
+    } else if (code == CG_LIMIT) {
+        self->is_guarded = true; /* too large to tell */
+    }
+    if (!self->is_guarded)
+        os_close(&self->standing);
+    if (code == CG_NOMEM || code == CG_INTERRUPTED)
+        return cg_fail(&self->output_err, code == CG_NOMEM ? PROBLEM_NOMEM : PROBLEM_INTERRUPTED,
+                       "while looking at what is there already");
+    return self->is_guarded ? os_seek(&self->standing, 0, &self->output_err) : CG_OK;
+}
+
+static void drop_output(recovery *self)
+{
+    if (self->is_guarded)
+        os_close(&self->standing);
+    self->is_guarded = false;
+    if (self->output != NULL)
+        cg_output_drop(self->output);
+    self->output = NULL;
+}
+
+/* Does the finished run go on with these bytes, or end (NULL)? */
+static cg_code match_finished(recovery *self, const char *bytes, size_t count)
+{
+    char there[4096];
+    bool is_same = true;
+    size_t got = 1;
+
+    while (is_same && got > 0 && (bytes == NULL || count > 0)) {
+        size_t room = bytes == NULL ? 1 : count < sizeof there ? count : sizeof there;
+
+        CG_TRY(os_read(&self->standing, there, room, &got, &self->output_err));
+        is_same = bytes == NULL ? got == 0 : got > 0 && memcmp(there, bytes, got) == 0;
+        if (bytes != NULL) {
+            bytes += got;
+            count -= got;
+        }
+    }
+    if (is_same)
+        return CG_OK;
+    cg_fail(&self->output_err, PROBLEM_RECOVER_OVER_RUN,
+            "a run that was finished stands here, and it is not what is recovered");
+    err_in_file(&self->output_err, str_from(self->output_path));
+    return self->output_err.code;
+}
+
 static cg_code write_trace(void *context, const char *bytes, size_t count)
 {
     recovery *self = context;
     const char *inputs[] = {self->input_path};
 
     if (self->code == CG_OK && self->output == NULL) {
-        self->code = cg_output_open(self->env, self->output_path, inputs, 1, &self->output,
-                                    &self->output_err);
+        self->code = guard_finished(self);
+        if (self->code == CG_OK)
+            self->code = cg_output_open(self->env, self->output_path, inputs, 1, &self->output,
+                                        &self->output_err);
         if (self->code != CG_OK)
             self->output = NULL;
     }
+    if (self->code == CG_OK && self->is_guarded)
+        self->code = match_finished(self, bytes, count);
     if (self->code == CG_OK) {
         cg_sink sink = cg_output_sink(self->output);
 
@@ -50,7 +121,10 @@ static cg_code write_trace(void *context, const char *bytes, size_t count)
 /* Put the output in place, or leave nothing; `code` is that of the work. */
 static cg_code finish_output(recovery *self, cg_code code, cg_err *reterr)
 {
+    if (code == CG_OK && self->code == CG_OK && self->is_guarded)
+        code = match_finished(self, NULL, 0);
     if (self->output_err.code != CG_OK) {
+        drop_output(self);
         if (reterr != NULL)
             *reterr = self->output_err;
         return self->output_err.code;
@@ -62,10 +136,9 @@ static cg_code finish_output(recovery *self, cg_code code, cg_err *reterr)
         if (reterr != NULL)
             memset(reterr, 0, sizeof *reterr);
         code = cg_output_commit(self->output, reterr);
-    } else {
-        cg_output_drop(self->output);
+        self->output = NULL;
     }
-    self->output = NULL;
+    drop_output(self);
     return code;
 }
 
@@ -114,8 +187,7 @@ static int truncate_to_nothing(void *context, int file, uint64_t size)
     (void)file;
     (void)size;
     if (self->code == CG_OK) {
-        cg_output_drop(self->output);
-        self->output = NULL;
+        drop_output(self);
         self->code =
             os_kind_of(self->env, str_from(self->output_path), true, &kind, &self->output_err);
         if (self->code == CG_OK && kind != OS_MISSING && kind != OS_FILE)

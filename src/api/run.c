@@ -296,6 +296,23 @@ static cg_code document_kind_of(const cg_env *env, cg_str path, cg_input_kind *r
     return CG_OK;
 }
 
+/* A trace that never came may have left its spool. */
+static cg_code tell_missing(const cg_env *env, arena *mem, cg_str path, cg_err *reterr)
+{
+    enum os_kind kind = OS_MISSING;
+    cg_str spool;
+
+    if (!arena_format(mem, &spool, "%.*s.spool", (int)path.len, path.ptr))
+        return err_nomem(reterr);
+    if (os_kind_of(env, spool, true, &kind, NULL) == CG_OK && kind == OS_FILE)
+        cg_fail(reterr, PROBLEM_TRACE_LEFT,
+                "no such file; its recorder left a spool beside it, with `.spool` behind the name");
+    else
+        cg_fail(reterr, PROBLEM_INPUT_MISSING, "no such file or directory");
+    err_in_file(reterr, path);
+    return CG_NOT_FOUND;
+}
+
 static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, cg_err *reterr)
 {
     enum os_kind kind;
@@ -304,10 +321,7 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
 
     CG_TRY(os_kind_of(env, path, true, &kind, reterr));
     switch (kind) {
-    case OS_MISSING:
-        cg_fail(reterr, PROBLEM_INPUT_MISSING, "no such file or directory");
-        err_in_file(reterr, path);
-        return CG_NOT_FOUND;
+    case OS_MISSING: return tell_missing(env, mem, path, reterr);
     case OS_DIRECTORY: return look_at_directory(env, mem, path, ret, reterr);
     case OS_LINK:
     case OS_OTHER:

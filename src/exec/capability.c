@@ -100,6 +100,27 @@ static void put_structure(builder *self)
         reason);
 }
 
+/* What is wrong with an invalid trace and what it therefore does not give. */
+static cg_str broken(builder *self, const char *consequence)
+{
+    uint64_t absent = self->health->absent_gradients;
+    cg_str said = CG_LIT("the trace has structural errors");
+
+    if (self->health->has_other_error || !self->health->has_gradient_error) {
+        if (!arena_format(self->mem, &said, "a structurally invalid trace %s", consequence))
+            self->failed = true;
+    } else if (absent == 0) {
+        if (!arena_format(self->mem, &said, "a trace that breaks its gradient contract %s",
+                          consequence))
+            self->failed = true;
+    } else if (!arena_format(self->mem, &said,
+                             "%" PRIu64 " declared gradient%s not present; such a trace %s", absent,
+                             absent == 1 ? " is" : "s are", consequence)) {
+        self->failed = true;
+    }
+    return said;
+}
+
 static void put_outer_wall(builder *self)
 {
     uint32_t closed = self->health->closed_measured_count;
@@ -110,7 +131,7 @@ static void put_outer_wall(builder *self)
     if (!self->health->is_valid) {
         level = CAPABILITY_INVALID;
         source = source_validation;
-        reason = CG_LIT("a structurally invalid trace has no trusted measured region");
+        reason = broken(self, "has no trusted measured region");
     } else if (!self->health->is_complete) {
         level = CAPABILITY_UNAVAILABLE;
         reason = CG_LIT("the capture failed, so its measured region was not accepted");
@@ -127,7 +148,7 @@ static void put_host_time(builder *self)
 {
     if (!self->health->is_valid)
         put(self, CAPABILITY_HOST_TIME, CAPABILITY_INVALID, source_validation,
-            CG_LIT("span intervals of a structurally invalid trace do not nest reliably"));
+            broken(self, "gives no times to rely on"));
     else if (!self->health->is_complete)
         put(self, CAPABILITY_HOST_TIME, CAPABILITY_UNAVAILABLE, source_none,
             CG_LIT("the capture failed, so its span intervals were not accepted"));
@@ -226,7 +247,7 @@ static void qualify(builder *self)
 
         if (one->level >= CAPABILITY_PARTIAL)
             put(self, affected[i], CAPABILITY_INVALID, source_validation,
-                CG_LIT("the trace is structurally invalid: what it recorded is not reliable"));
+                broken(self, "gives nothing to rely on"));
     }
     for (size_t i = 0; !self->health->is_complete && i < count; i++) {
         capability *one = &self->at[affected[i]];

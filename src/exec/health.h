@@ -67,8 +67,10 @@ typedef struct health_report {
     bool is_gradient_contract_valid; /* contract present and well formed, digest included */
     bool has_gradient_error;
     bool has_gradient_warning;
-    bool are_labels_exact;  /* required labels unique, each naming exactly one span */
-    uint32_t measured_span; /* index of the single measured span, TRACE_NONE otherwise */
+    bool has_other_error;      /* an error that is not of the gradients */
+    uint64_t absent_gradients; /* declared, and at fault for not being recorded or present */
+    bool are_labels_exact;     /* required labels unique, each naming exactly one span */
+    uint32_t measured_span;    /* index of the single measured span, TRACE_NONE otherwise */
     uint32_t closed_measured_count;
     arena texts;              /* private: what is wrong with the gradient contract */
     cg_str contract_problem;  /* private */

@@ -220,6 +220,12 @@ static bool check_family(check *self, const manifest_work *work, uint32_t index)
     is_decided = !self->is_failed || recorded_count == member_count;
     if (counts[GRADIENT_STATE_NON_FINITE] > 0)
         health_error(self, HEALTH_FAMILY_NON_FINITE, index, 0);
+    if (is_decided && present_count < family->min_present &&
+        (family->expectation == EXPECTATION_ACTIVE ||
+         (family->expectation == EXPECTATION_DATA_CONDITIONAL && present_count > 0)))
+        self->report->absent_gradients += member_count - present_count;
+    else if (!self->is_failed)
+        self->report->absent_gradients += counts[HEALTH_NOT_RECORDED];
     switch (family->expectation) {
     case EXPECTATION_ACTIVE:
         if (is_decided && present_count < family->min_present)
@@ -306,8 +312,10 @@ void health_note_gradients(health_report *report)
 
         if (issue->code != HEALTH_GRADIENT_EVENT_TWICE &&
             issue->code != HEALTH_GRADIENT_EVENT_EMPTY &&
-            !str_starts_with(health_code_word(issue->code), CG_LIT("gradient_")))
+            !str_starts_with(health_code_word(issue->code), CG_LIT("gradient_"))) {
+            report->has_other_error = report->has_other_error || issue->is_error;
             continue;
+        }
         if (issue->is_error)
             report->has_gradient_error = true;
         else

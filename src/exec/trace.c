@@ -512,6 +512,8 @@ static cg_code add_record(reading *r, enum trace_record kind, const rec_any *rec
     return cg_fail(reterr, PROBLEM_INTERNAL, "record kind %u", (unsigned)kind);
 }
 
+#define SPOOL_BEGIN "CGSPOOL1" /* SPOOL_MAGIC of the recorder, as bytes */
+
 /* Name the fault of a line that is not JSON; *ret_offset: where in the line it lies. */
 static cg_code json_failed(cg_str line, bool is_closed, const json_fault *fault, size_t *ret_offset,
                            cg_err *reterr)
@@ -519,6 +521,10 @@ static cg_code json_failed(cg_str line, bool is_closed, const json_fault *fault,
     size_t malformed = str_utf8_error(line);
 
     *ret_offset = fault->offset;
+    if (str_starts_with(line, CG_LIT(SPOOL_BEGIN))) {
+        *ret_offset = 0;
+        return cg_fail(reterr, PROBLEM_TRACE_SPOOL, "this is the spool of a recorder, not a trace");
+    }
     if (fault->is_depth)
         return cg_fail(reterr, PROBLEM_TRACE_DEPTH, "the record nests too deep");
     if (str_starts_with(line, CG_LIT("\xef\xbb\xbf"))) {

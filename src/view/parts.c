@@ -151,6 +151,9 @@ cg_str parts_no_graph_reason(const evidence *from)
                       "there is no derived graph");
     if (!from->health.is_complete)
         return CG_LIT("the capture failed: there is no derived graph");
+    if (from->health.has_gradient_error && !from->health.has_other_error)
+        return CG_LIT("the recorded gradients break the gradient contract: there is no derived "
+                      "graph");
     return CG_LIT("the trace is structurally invalid: there is no derived graph");
 }
 

@@ -618,6 +618,12 @@ static cg_code check_query(const evidence *from, const document_query *query, cg
     if (has_filter(query) && !row->takes_filter)
         return cg_fail(reterr, PROBLEM_FILTER, "`%.*s` takes no label filter", ERR_STR(row->word));
     reason = parts_no_graph_reason(from);
+    if (query->kind == QUERY_GRADIENTS && !from->has_graph && from->health.absent_gradients > 0)
+        return cg_fail(reterr, PROBLEM_NO_GRAPH,
+                       "`%.*s` needs a derived graph, and %llu declared gradient%s not present; "
+                       "`candle-graph overview` names them",
+                       ERR_STR(row->word), (unsigned long long)from->health.absent_gradients,
+                       from->health.absent_gradients == 1 ? " is" : "s are");
     if (row->needs_graph && !from->has_graph)
         return cg_fail(reterr, PROBLEM_NO_GRAPH, "`%.*s` needs a derived graph; %.*s",
                        ERR_STR(row->word), (int)reason.len, reason.ptr);

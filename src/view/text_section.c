@@ -115,11 +115,19 @@ void section_verdict(sections *self)
 
 /* --- health ------------------------------------------------------------ */
 
+/* Each of these is of a family of its own: the first says nothing of the others. */
+static bool is_of_a_family(uint8_t code)
+{
+    return code == HEALTH_FAMILY_NON_FINITE || code == HEALTH_FAMILY_ACTIVE_LOW ||
+           code == HEALTH_FAMILY_LEAK || code == HEALTH_FAMILY_CONDITIONAL_LOW;
+}
+
 void section_issues(sections *self, bool errors, size_t most)
 {
     const health_report *health = &self->from->health;
     uint64_t count = errors ? health->error_count : health->warning_count;
     uint64_t counts[HEALTH_CODE_COUNT] = {0};
+    size_t families[HEALTH_CODE_COUNT] = {0};
     size_t shown = 0;
     uint64_t hidden = 0;
 
@@ -138,7 +146,7 @@ void section_issues(sections *self, bool errors, size_t most)
 
         if (issue->is_error != errors || counts[issue->code] == 0)
             continue;
-        if (shown == most) {
+        if (is_of_a_family(issue->code) ? families[issue->code] == most : shown == most) {
             hidden += counts[issue->code];
             counts[issue->code] = 0;
             continue;
@@ -147,16 +155,21 @@ void section_issues(sections *self, bool errors, size_t most)
         health_message(health, issue, &message);
         say(self, errors ? "✗ " : "! ");
         buf_add(&self->page.say, health_code_word(issue->code));
-        if (counts[issue->code] > 1)
+        if (counts[issue->code] > 1 && !is_of_a_family(issue->code))
             buf_addf(&self->page.say, " (%llu times, the first)",
                      (unsigned long long)counts[issue->code]);
         say(self, ": ");
-        safe_add(&self->page.say, buf_text(&message), 400);
+        safe_add(&self->page.say, buf_text(&message), families[issue->code] > 0 ? 200 : 400);
         page_check(&self->page, &message);
         buf_free(&message);
         page_paragraph(&self->page, errors ? INK_BAD : INK_WARN, 2, 4);
-        counts[issue->code] = 0;
-        shown++;
+        if (is_of_a_family(issue->code)) {
+            families[issue->code]++;
+            counts[issue->code]--;
+        } else {
+            counts[issue->code] = 0;
+            shown++;
+        }
     }
     section_more(self, hidden, "`import --format json` lists all of them");
 }

@@ -109,6 +109,6 @@ export function whyNoGraph(run: Run, what: string): string {
   const word = run.health();
   return word === "failed"
     ? `There is no ${what}: the capture failed before its measurement ended, and no times are derived from a part of it. Overview tells the reason.`
-    : word === "invalid" ? `There is no ${what}: the records of this capture contradict each other. Overview names the issues.`
+    : word === "invalid" ? `There is no ${what}: the trace of this capture has errors. Overview names them.`
       : `There is no ${what}: this capture holds no graph.`;
 }

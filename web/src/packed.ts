@@ -41,5 +41,5 @@ export function howFar(run: Run): HTMLElement | null {
   const word = run.health();
   return word === "complete" ? null : h("p", { class: "note" }, word === "failed"
     ? "The capture failed: these are the records until then, not those of a whole measurement."
-    : "The records of this capture contradict each other: they are shown as they are, and nothing may be concluded from them. Overview names the issues.");
+    : "The trace of this capture has errors: its records are shown as they are, and nothing may be concluded from them. Overview names the issues.");
 }

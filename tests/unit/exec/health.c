@@ -501,6 +501,8 @@ static void family_messages_name_the_keys_at_fault_only(void **state)
              "(non_finite)\n");
     assert_true(of.health.is_gradient_contract_valid);
     assert_true(of.health.has_gradient_error);
+    assert_false(of.health.has_other_error);
+    assert_int_equal(of.health.absent_gradients, 2); /* `b` and `f`; `c` and `d` owe nothing */
     analysis_free(&of);
 }
 

@@ -32,7 +32,7 @@ function flatten(object: Json): [string, unknown][] {
 const HEALTH: Record<string, string> = {
   complete: "The capture is whole and its records agree with each other: what stands below is derived from all of it.",
   failed: "The run ended before its measurement did. What was recorded until then is shown; no graph, no times and no costs are derived from it.",
-  invalid: "The records contradict each other: nothing may be concluded from times or memory. The issues below name what is wrong.",
+  invalid: "The trace has errors: nothing may be concluded from times or memory. The issues below name what is wrong.",
 };
 
 function factValue(fact: Json): HTMLElement {
@@ -133,7 +133,7 @@ function drawModel(root: HTMLElement, model: Json): void {
     ["Entry points", summary.entrypoints.slice(0, 40).map((name: unknown) => show(name)).join(", ") +
       (summary.entrypoints.length > 40 ? ` \u2026 (shown 40 of ${summary.entrypoints.length})` : "")],
     ["Parameters", count(summary.total_parameters)],
-    ["Trainable parameters", count(summary.trainable_parameters)],
+    ["Given to an optimizer that was recognised", count(summary.trainable_parameters)],
     ...flatten(summary.findings_by_severity).map(([name, value]): [string, unknown] => [`Findings: ${name.toLowerCase()}`, value]),
     ...flatten(model.coverage).map(([name, value]): [string, unknown] => [`Coverage: ${name.replace(/_/g, " ")}`, value]),
   ]));

@@ -44,7 +44,7 @@ function drawOrigin(root: HTMLElement, context: Context, run: Run): void {
   root.append(h("h2", {}, "Where it stopped being finite"));
   if (!origin) {
     root.append(empty(run.payload.summary.structurally_valid ? "This page holds no answer to that question; `candle-graph query --kind nan-origin` gives one."
-      : "The records contradict each other, so the order of values cannot be told. See Overview."));
+      : "The trace has errors, so the order of values is not relied on. See Overview."));
     return;
   }
   if (Number(origin.non_finite_labels) === 0) {

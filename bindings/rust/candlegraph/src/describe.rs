@@ -114,7 +114,27 @@ pub struct CaptureContract {
     pub cpu_only_semantic_labels: Vec<String>,
 }
 
-/// What makes runs comparable.
+/// What makes runs comparable: all but the build and the pair must agree.
+///
+/// ```
+/// use candle_graph::{ComparisonIdentity, ProfileRun};
+///
+/// let identity = ComparisonIdentity {
+///     implementation_id: Some("before".into()), // the build: a commit, for example
+///     workload_id: "rings/train".into(),
+///     model_id: "rings".into(),
+///     config_id: "width-32".into(),
+///     data_id: "points-v1".into(),
+///     seed_policy: "fixed".into(),
+///     physical_batch: 96,
+///     accumulation_steps: 1,
+///     precision: "f32".into(),
+///     device_state: "idle".into(),
+///     pair_id: Some("p1".into()), // as `compare plan` prints it
+/// };
+/// let run = ProfileRun::training("rings::step", 100, "cpu").comparison_identity(identity);
+/// assert_eq!(run.comparison_identity.unwrap().physical_batch, 96);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComparisonIdentity {
     pub implementation_id: Option<String>,
