@@ -30,6 +30,7 @@ struct cg_scan {
     cg_str checkpoint_path; /* of the header that was read; absent: none */
     tensor_header header;
     bool has_header;
+    sc_strs settled; /* by the checkpoint */
     bool has_checkpoint;
     doc_checkpoint checkpoint;
     const tree_match *matches;

@@ -10,7 +10,8 @@
 cg_code cg_scan_checkpoint(cg_scan *self, const char *path, const char *root, const char *component,
                            cg_err *reterr)
 {
-    checkpoint_options options = {.root = str_from(root), .component = str_from(component)};
+    checkpoint_options options = {
+        .root = str_from(root), .component = str_from(component), .settled = &self->settled};
     const extraction *from;
     asked_matches matches;
     asked_model asked;
@@ -65,7 +66,7 @@ cg_code cg_write_checkpoint(const cg_scan *self, const cg_format *format, cg_sin
     if (!caller_wants_text(format, &style))
         return write_record(self, &table_checkpoint, &self->checkpoint, sink, reterr);
     heap_init(&memory, self->env);
-    return text_checkpoint(&memory, &self->checkpoint, &style, sink, reterr);
+    return text_checkpoint(&memory, &self->checkpoint, &self->settled, &style, sink, reterr);
 }
 
 cg_code cg_write_key_map(const cg_scan *self, cg_sink sink, cg_err *reterr)

@@ -1,9 +1,13 @@
 #include "join/checkpoint.h"
 
+#include <inttypes.h>
+
 #include "base/num.h"
 #include "base/sort.h"
 #include "join/diagnosis.h"
 #include "join/difference.h"
+
+#define SETTLED_SHOWN 12 /* sizes, and as many lists */
 
 /* A parameter of the components that are compared together. */
 typedef struct asked {
@@ -36,6 +40,7 @@ typedef struct part {
     shape_values *values; /* by component */
     bool *is_claimed;     /* by tensor */
     bool *is_of_other_shape;
+    cg_str *settled; /* see checkpoint_options; NULL: not wanted */
 } part;
 
 static uint32_t *order_of(arena *mem, size_t count)
@@ -855,6 +860,88 @@ static cg_code list_files(part *self, doc_checkpoint *ret, cg_err *reterr)
     return CG_OK;
 }
 
+static bool binding_before(const void *context, uint32_t a, uint32_t b)
+{
+    const cg_str *texts = context;
+
+    return str_compare(texts[a], texts[b]) < 0;
+}
+
+static void say_sizes(part *self, const shape_values *values, const cg_str *names,
+                      const uint32_t *order, buf *text)
+{
+    size_t shown = values->count < SETTLED_SHOWN ? values->count : SETTLED_SHOWN;
+
+    for (size_t i = 0; i < shown; i++) {
+        const expr_binding *one = &values->at[order[i]];
+
+        buf_add(text, text->len > 0 ? CG_LIT(", ") : CG_LIT(""));
+        buf_add(text, names[order[i]]);
+        buf_add(text, CG_LIT(" = "));
+        expr_print(self->pool, one->value, text);
+    }
+    if (shown < values->count)
+        buf_addf(text, ", %zu more sizes", values->count - shown);
+}
+
+/* Of `blocks.{i}.q.weight` the list is `blocks`; absent where other numbers take part. */
+static cg_str list_of_template(cg_str key)
+{
+    size_t hole = str_find(key, CG_LIT(".{"));
+
+    if (hole == SIZE_MAX ||
+        str_find((cg_str){key.ptr + hole + 2, key.len - hole - 2}, CG_LIT("{")) != SIZE_MAX)
+        return (cg_str){0};
+    return (cg_str){key.ptr, hole};
+}
+
+static void say_lists(const sc_records *templates, buf *text)
+{
+    const doc_template_match *rows = templates->at;
+    size_t shown = 0;
+
+    for (size_t i = 0, next; i < templates->count && shown < SETTLED_SHOWN; i = next) {
+        cg_str list = list_of_template(rows[i].key);
+        uint64_t most = 0;
+
+        for (next = i; next < templates->count; next++) {
+            if (!str_equal(list_of_template(rows[next].key), list))
+                break;
+            most = rows[next].matched > most ? rows[next].matched : most;
+        }
+        if (list.ptr == NULL || most == 0)
+            continue;
+        buf_add(text, text->len > 0 ? CG_LIT(", ") : CG_LIT(""));
+        buf_add(text, list);
+        buf_addf(text, ": %" PRIu64, most);
+        shown++;
+    }
+}
+
+static cg_code list_settled(part *self, const doc_checkpoint *doc, cg_str *ret, cg_err *reterr)
+{
+    const shape_values *values = &self->values[0];
+    cg_str *names = arena_take(self->mem, (values->count + 1) * sizeof *names);
+    uint32_t *order = order_of(self->mem, values->count);
+    bool is_done = names != NULL && order != NULL;
+    buf text;
+
+    *ret = (cg_str){0};
+    if (!is_done)
+        return err_nomem(reterr);
+    for (size_t i = 0; i < values->count; i++)
+        names[i] = expr_text(self->pool, values->at[i].symbol);
+    sort_with(order, order + values->count, values->count, binding_before, names);
+    buf_init(&text, self->heap, UINT32_MAX);
+    say_sizes(self, values, names, order, &text);
+    /* Where members are missing, how many there are is not how many there should be. */
+    if (doc->missing_certain.count + doc->missing_conditional.count == 0)
+        say_lists(&doc->templates, &text);
+    is_done = !text.failed && (text.len == 0 || arena_text(self->mem, buf_text(&text), ret));
+    buf_free(&text);
+    return is_done ? CG_OK : err_nomem(reterr);
+}
+
 static cg_code report(part *self, difference *from, doc_checkpoint *ret, cg_err *reterr)
 {
     doc_checkpoint doc = {.root = self->root,
@@ -880,6 +967,8 @@ static cg_code report(part *self, difference *from, doc_checkpoint *ret, cg_err 
     CG_TRY(list_mismatches(self, from, &doc.shape_mismatches, reterr));
     CG_TRY(list_dtypes(self, &doc.dtype_summary, reterr));
     CG_TRY(list_files(self, &doc, reterr));
+    if (self->settled != NULL && self->component_count == 1)
+        CG_TRY(list_settled(self, &doc, self->settled, reterr));
     *ret = doc;
     return CG_OK;
 }
@@ -1016,10 +1105,18 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
     const wanted_component **chosen = NULL;
     doc_checkpoint doc;
     doc_checkpoint *parts;
+    cg_str *settled;
 
     CG_TRY(
         choose(mem, components, count, options, &chosen, &all.component_count, &all.root, reterr));
     all.components = chosen;
+    settled = arena_zero(mem, (all.component_count + 1) * sizeof *settled);
+    if (settled == NULL)
+        return err_nomem(reterr);
+    if (options->settled != NULL) {
+        *options->settled = (sc_strs){settled, all.component_count + 1};
+        all.settled = settled;
+    }
     CG_TRY(compare(all, &doc, reterr));
     if (all.component_count > 1) {
         parts = arena_take(mem, all.component_count * sizeof *parts);
@@ -1030,6 +1127,8 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
 
             one.components = chosen + i;
             one.component_count = 1;
+            if (one.settled != NULL)
+                one.settled = settled + 1 + i;
             CG_TRY(compare(one, &parts[i], reterr));
         }
         doc.components = (sc_records){parts, all.component_count};

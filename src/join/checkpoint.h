@@ -18,6 +18,12 @@
 typedef struct checkpoint_options {
     cg_str root;      /* absent: the first builder of the first component, else `vb` */
     cg_str component; /* bare or qualified; absent: all at the top */
+    /*
+     * Gets what the file decided because the code leaves it open, for people: `cfg.dim = 64,
+     * blocks: 3`. First of the report itself, then of its components; absent where nothing was
+     * open. NULL: not wanted.
+     */
+    sc_strs *settled;
 } checkpoint_options;
 
 /*

@@ -15,6 +15,13 @@ typedef struct site {
     uint8_t rank;    /* who made it: some component, one of the same file, the function itself */
 } site;
 
+/* Keys of one component that two calls ask for, one behind the other in its list. */
+typedef struct collision_group {
+    uint32_t component;
+    uint32_t begin, end;
+    model_finding *finding;
+} collision_group;
+
 typedef struct assembler {
     const extraction *from;
     const function_facts *functions;
@@ -27,6 +34,8 @@ typedef struct assembler {
     uint32_t *component_of; /* by item: index + 1 of the component of that struct or enum */
     VEC(site) sites;
     number_map site_of; /* by place */
+    VEC(collision_group) groups;
+    number_map group_of; /* by both places */
     cg_err *reterr;
 } assembler;
 
@@ -45,6 +54,11 @@ static cg_str function_id(const assembler *self, item_ref function)
 static uint8_t confidence_of(cg_str condition)
 {
     return condition.ptr ? MODEL_CONFIDENCE_CONDITIONAL : MODEL_CONFIDENCE_PROVEN;
+}
+
+static bool is_place(model_place a, model_place b)
+{
+    return a.file == b.file && a.start == b.start && a.end == b.end;
 }
 
 /* --- findings --- */
@@ -255,6 +269,190 @@ static cg_code add_component(assembler *self, size_t at)
     return CG_OK;
 }
 
+/* --- keys that two calls want different tensors for --- */
+
+static const extract_parameter *first_of(const extract_component *component,
+                                         const extract_collision *collision)
+{
+    return &component->parameters.at[collision->first];
+}
+
+static bool is_of_calls(const extract_component *component, const extract_collision *collision,
+                        model_place first, model_place again)
+{
+    return is_place(first_of(component, collision)->place, first) &&
+           is_place(collision->again.place, again);
+}
+
+/* The group of these two calls; a new one when there is none. */
+static cg_code find_group(assembler *self, const collision_group *of, collision_group **ret)
+{
+    const extract_component *component = &self->from->components.at[of->component];
+    const extract_collision *collision = &component->collisions.at[of->begin];
+    model_place first = first_of(component, collision)->place, again = collision->again.place;
+    uint64_t key = number_map_key(first.file, first.start) * 31 +
+                   number_map_key(again.file, again.start) + again.end;
+    uint32_t fresh = (uint32_t)self->groups.count;
+
+    for (;; key++) {
+        uint32_t *at = number_map_put(&self->group_of, key ? key : ++key, fresh);
+
+        if (!at)
+            return nomem(self);
+        if (*at == fresh) {
+            *ret = vec_add(self->draft->heap, &self->groups);
+            if (!*ret)
+                return nomem(self);
+            **ret = *of;
+            return CG_OK;
+        }
+        *ret = &self->groups.at[*at];
+        const extract_component *other = &self->from->components.at[(*ret)->component];
+
+        if (is_of_calls(other, &other->collisions.at[(*ret)->begin], first, again))
+            return CG_OK;
+    }
+}
+
+/* Do numbers differ, whatever the configuration is? */
+static bool is_constant_collision(assembler *self, const extract_parameter *first,
+                                  const extract_parameter *again)
+{
+    expr_pool *pool = self->from->eval->exprs;
+    int64_t a, b;
+
+    for (uint32_t i = 0; first->rank == again->rank && i < first->rank; i++) {
+        if (expr_constant(pool, first->shape[i], &a) && expr_constant(pool, again->shape[i], &b) &&
+            a != b)
+            return true;
+    }
+    return first->rank != again->rank;
+}
+
+/* `?` behind a call, or a method that panics: the function ends there when the call fails. */
+static bool is_insisted_on(const assembler *self, model_place place)
+{
+    static const char *const tails[] = {"?", ".unwrap()", ".expect("};
+    cg_str text = self->program->files.at[place.file]->source.text;
+    cg_str behind = str_trim((cg_str){text.ptr + place.end, text.len - place.end});
+
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        if (str_starts_with(behind, str_from(tails[i])))
+            return true;
+    }
+    return false;
+}
+
+static cg_code add_collision(assembler *self, collision_group *group)
+{
+    const extract_component *component = &self->from->components.at[group->component];
+    const extract_collision *collision = &component->collisions.at[group->begin];
+    const extract_parameter *first = first_of(component, collision), *again = &collision->again;
+    bool is_insisted = is_insisted_on(self, first->place) && is_insisted_on(self, again->place);
+    bool is_proven = !again->asked_in && is_insisted;
+    cg_str shapes[2], places[2], between = {0}, message;
+
+    places[0] = place_label(self->program, first->place, self->mem);
+    places[1] = place_label(self->program, again->place, self->mem);
+    if (!places[0].ptr || !places[1].ptr ||
+        !arena_format(self->mem, &between, " at %.*s", (int)places[0].len, places[0].ptr))
+        return nomem(self);
+    if (str_equal(places[0], places[1]))
+        between = CG_LIT(""); /* one line, or one call */
+    if (!assemble_shape(self->from->eval, first, self->mem, &shapes[0]) ||
+        !assemble_shape(self->from->eval, again, self->mem, &shapes[1]) ||
+        !arena_format(self->mem, &message,
+                      "`%.*s` is asked for as %.*s%.*s and as %.*s%s at %.*s: no tensor has both "
+                      "shapes, so one of the calls fails",
+                      (int)first->printed.len, first->printed.ptr, (int)shapes[0].len,
+                      shapes[0].ptr, (int)between.len, between.ptr, (int)shapes[1].len,
+                      shapes[1].ptr, between.len == 0 ? ", both" : "", (int)places[1].len,
+                      places[1].ptr))
+        return nomem(self);
+    group->finding = assemble_finding(
+        self->program, self->functions, self->draft, rules[RULE_CODE_PARAMETER_COLLISION].code.ptr,
+        is_proven ? MODEL_CONFIDENCE_PROVEN : MODEL_CONFIDENCE_CONDITIONAL, message, again->place);
+    if (!group->finding)
+        return nomem(self);
+    if (is_proven && is_constant_collision(self, first, again))
+        group->finding->severity = MODEL_FINDING_SEVERITY_ERROR;
+    for (uint32_t i = group->begin; i < group->end; i++) {
+        const extract_parameter *of = first_of(component, &component->collisions.at[i]);
+
+        if (!draft_key(self->draft, &group->finding->keys, of->root, of->printed))
+            return nomem(self);
+    }
+    return CG_OK;
+}
+
+/* Calls `each` for the groups of all components, in order. */
+static cg_code each_group(assembler *self,
+                          cg_code (*each)(assembler *self, const collision_group *group))
+{
+    for (uint32_t i = 0; i < self->from->components.count; i++) {
+        const extract_component *component = &self->from->components.at[i];
+
+        for (uint32_t begin = 0, end; begin < component->collisions.count; begin = end) {
+            const extract_collision *collision = &component->collisions.at[begin];
+            model_place first = first_of(component, collision)->place;
+
+            for (end = begin + 1; end < component->collisions.count; end++) {
+                if (!is_of_calls(component, &component->collisions.at[end], first,
+                                 collision->again.place))
+                    break;
+            }
+            CG_TRY(each(self, &(collision_group){.component = i, .begin = begin, .end = end}));
+        }
+    }
+    return CG_OK;
+}
+
+static size_t key_length(const assembler *self, const collision_group *group)
+{
+    const extract_component *component = &self->from->components.at[group->component];
+
+    return first_of(component, &component->collisions.at[group->begin])->printed.len;
+}
+
+/* A component inside others is met again in each of them: its own keys are the shortest. */
+static cg_code choose_group(assembler *self, const collision_group *group)
+{
+    collision_group *known = NULL;
+
+    CG_TRY(find_group(self, group, &known));
+    if (key_length(self, group) < key_length(self, known))
+        *known = *group;
+    return CG_OK;
+}
+
+static cg_code relate_group(assembler *self, const collision_group *group)
+{
+    collision_group *known = NULL;
+    cg_str id = self->ids[group->component];
+
+    CG_TRY(find_group(self, group, &known));
+    if (!known->finding)
+        CG_TRY(add_collision(self, known));
+    const sc_strs *related = &known->finding->related;
+
+    if (related->count > 0 && str_equal(related->at[related->count - 1], id))
+        return CG_OK;
+    return draft_text(self->draft, &known->finding->related, id) ? CG_OK : nomem(self);
+}
+
+static cg_code add_collisions(assembler *self)
+{
+    cg_code code;
+
+    number_map_init(&self->group_of, self->draft->heap);
+    code = each_group(self, choose_group);
+    if (code == CG_OK)
+        code = each_group(self, relate_group);
+    number_map_free(&self->group_of);
+    vec_free(self->draft->heap, &self->groups);
+    return code;
+}
+
 /* --- how components hold and build each other --- */
 
 /* The components among the types inside a type, through containers. */
@@ -355,11 +553,6 @@ static cg_code chain_of(assembler *self, cg_str outer, cg_str inner, sc_strs *re
         at = end + 1;
     }
     return CG_OK;
-}
-
-static bool is_place(model_place a, model_place b)
-{
-    return a.file == b.file && a.start == b.start && a.end == b.end;
 }
 
 /* The entry of that call; a new one when there is none. */
@@ -494,6 +687,8 @@ cg_code assemble_structure(const extraction *from, const function_facts *functio
         if (!from->components.at[i].is_skipped)
             code = add_component(&self, i);
     }
+    if (code == CG_OK)
+        code = add_collisions(&self);
     for (size_t i = 0; code == CG_OK && i < count; i++) {
         if (!from->components.at[i].is_skipped)
             code = add_edges(&self, i);

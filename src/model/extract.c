@@ -6,7 +6,8 @@
 #include "model/items.h"
 #include "model/value_kinds.h"
 
-#define KEPT_MOST 400000u /* instances and parameters of all components */
+#define KEPT_MOST       400000u /* instances and parameters of all components */
+#define COLLISIONS_MOST 1000u   /* of one component */
 
 /* How a function makes values of a type; the smaller, the more a constructor. */
 enum candidate_rank { RANK_NEW, RANK_LOAD, RANK_INHERENT, RANK_TRAIT, RANK_BESIDE, RANK_ELSEWHERE };
@@ -571,6 +572,12 @@ static uint32_t place_of(const extractor *self, uint32_t instance)
     return self->kept_as ? self->kept_as[instance] : instance - 1;
 }
 
+/* Do builders of this source look at the shape that is asked for? */
+static bool is_checked(const trail_root *root)
+{
+    return root->source != BUILDER_OTHER;
+}
+
 static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint32_t first_instance,
                               extract_parameter *ret)
 {
@@ -590,6 +597,10 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
     };
     if (!shape || (from->last && !ret->last))
         return nomem(self);
+    if (from->has_shape && !from->condition && is_checked(&track->roots.at[from->root])) {
+        ret->asked_of = from->root;
+        ret->asked_in = from->repeat;
+    }
     for (uint32_t i = 0; i < from->rank; i++)
         shape[i] = from->shape[i];
     val dtype = from->dtype;
@@ -729,6 +740,48 @@ static cg_code find_key(extractor *self, const extract_parameter *entry, uint32_
     }
 }
 
+static size_t next_hole(text_pieces pieces, size_t at)
+{
+    while (at < pieces.count && !pieces.at[at].is_hole)
+        at++;
+    return at;
+}
+
+/* Two keys that print alike are one if the same numbers are in their holes. */
+static bool is_one_key(text_pieces a, text_pieces b)
+{
+    size_t i = next_hole(a, 0), j = next_hole(b, 0);
+
+    while (i < a.count && j < b.count) {
+        if (!a.at[i].number || a.at[i].number != b.at[j].number)
+            return false;
+        i = next_hole(a, i + 1);
+        j = next_hole(b, j + 1);
+    }
+    return i == a.count && j == b.count;
+}
+
+static cg_code meet_again(extractor *self, uint32_t first, const extract_parameter *again)
+{
+    const extract_parameter *known = &self->component->parameters.at[first];
+    bool differs = known->rank != again->rank;
+    extract_collision *slot;
+
+    if (!known->asked_of || known->asked_of != again->asked_of ||
+        known->asked_in != again->asked_in || !str_equal(known->alternative, again->alternative) ||
+        !is_one_key(known->key, again->key))
+        return CG_OK;
+    for (uint32_t i = 0; !differs && i < known->rank; i++)
+        differs = expr_differs(self->eval->exprs, known->shape[i], again->shape[i]);
+    if (!differs || self->component->collisions.count >= COLLISIONS_MOST)
+        return CG_OK;
+    slot = vec_add(self->out->heap, &self->component->collisions);
+    if (!slot)
+        return nomem(self);
+    *slot = (extract_collision){first, *again};
+    return CG_OK;
+}
+
 /* What the trail of one constructor holds goes into the component. */
 static cg_code keep_trail(extractor *self, bool is_first)
 {
@@ -769,6 +822,8 @@ static cg_code keep_trail(extractor *self, bool is_first)
         if (j < component->parameters.count) {
             extract_parameter *known = &component->parameters.at[j];
 
+            if (j >= old_count)
+                CG_TRY(meet_again(self, j, &entry));
             /* Asked for twice by one constructor: certain if it is once. */
             if (j >= old_count && known->condition.ptr && !entry.condition.ptr)
                 known->condition = (cg_str){0};
@@ -1181,6 +1236,7 @@ void extraction_free(extraction *self)
 {
     for (size_t i = 0; i < self->components.count; i++) {
         vec_free(self->heap, &self->components.at[i].parameters);
+        vec_free(self->heap, &self->components.at[i].collisions);
         vec_free(self->heap, &self->components.at[i].instances);
         vec_free(self->heap, &self->components.at[i].faults);
     }

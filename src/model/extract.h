@@ -29,7 +29,15 @@ typedef struct extract_parameter {
     model_place place;
     bool is_running_state;
     cg_str alternative; /* see trail.h; absent: none */
+    uint32_t asked_of;  /* root of the trail, if it was asked for on every way with a shape; 0 */
+    uint32_t asked_in;  /* repetition of the trail */
 } extract_parameter;
+
+/* A key that is asked for again with a shape no tensor has besides the first. */
+typedef struct extract_collision {
+    uint32_t first; /* in parameters of the component */
+    extract_parameter again;
+} extract_collision;
 
 typedef struct extract_instance {
     uint32_t parent; /* UINT32_MAX for the component's own */
@@ -66,6 +74,7 @@ typedef struct extract_component {
     VEC(extract_parameter) parameters;
     VEC(extract_instance) instances; /* [0] is its own */
     VEC(extract_fault) faults;
+    VEC(extract_collision) collisions; /* in the order of asking */
 } extract_component;
 
 struct flow_mark;

@@ -18,14 +18,56 @@ static enum ink ink_of(const doc_diagnosis *row)
     return is_harmless ? INK_DIM : INK_WARN;
 }
 
-static void say_keys(page *out, const char *side, const sc_strs *keys)
+/* Of the keys of another shape, which are in order, the one of that name; NULL: none. */
+static const doc_tensor_mismatch *mismatch_of(const doc_checkpoint *doc, cg_str key)
+{
+    const doc_tensor_mismatch *rows = doc->shape_mismatches.at;
+    size_t low = 0, high = doc->shape_mismatches.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = str_compare(rows[middle].key, key);
+
+        if (order == 0)
+            return &rows[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void say_shape(page *out, const doc_tensor_mismatch *row, bool is_of_file)
+{
+    size_t rank = is_of_file ? row->file_shape.count : row->model_shape.count;
+
+    page_put(out, "  [");
+    for (size_t i = 0; i < rank; i++) {
+        page_put(out, i > 0 ? ", " : "");
+        if (is_of_file)
+            page_putf(out, "%" PRIu64, row->file_shape.at[i]);
+        else
+            page_name(out, row->model_shape.at[i], 0);
+    }
+    page_put(out, "]");
+}
+
+/* One side of a row; `of` are the names of the model that stand on it, or beside it. */
+static void say_keys(page *out, const doc_checkpoint *doc, const sc_strs *of, const sc_strs *keys,
+                     bool is_of_file)
 {
     if (keys->count == 0)
         return;
-    page_putf(out, "    %-5s", side);
+    page_putf(out, "    %-5s", is_of_file ? "file" : "code");
     for (size_t i = 0; i < keys->count && i < KEYS_SHOWN; i++) {
+        const doc_tensor_mismatch *other =
+            of->count == keys->count ? mismatch_of(doc, of->at[i]) : NULL;
+
         page_put(out, i > 0 ? "          " : "");
         page_name(out, keys->at[i], 0);
+        if (other != NULL && (!is_of_file || str_equal(other->file_key, keys->at[i])))
+            say_shape(out, other, is_of_file);
         page_end(out);
     }
     if (keys->count > KEYS_SHOWN) {
@@ -36,7 +78,7 @@ static void say_keys(page *out, const char *side, const sc_strs *keys)
     }
 }
 
-static void say_row(page *out, const doc_diagnosis *row)
+static void say_row(page *out, const doc_checkpoint *doc, const doc_diagnosis *row)
 {
     page_put(out, "  ");
     page_ink(out, ink_of(row));
@@ -45,8 +87,8 @@ static void say_row(page *out, const doc_diagnosis *row)
     page_end(out);
     safe_add(&out->say, row->explanation, 0);
     page_paragraph(out, INK_PLAIN, 4, 4);
-    say_keys(out, "code", &row->keys);
-    say_keys(out, "file", &row->file_keys);
+    say_keys(out, doc, &row->keys, &row->keys, false);
+    say_keys(out, doc, &row->keys, &row->file_keys, true);
 }
 
 static void say_shards(page *out, const doc_checkpoint *doc)
@@ -94,7 +136,12 @@ static void say_dtypes(page *out, const doc_checkpoint *doc)
     page_end(out);
 }
 
-static void say_one(page *out, const doc_checkpoint *doc)
+static cg_str settled_at(const sc_strs *settled, size_t at)
+{
+    return settled != NULL && at < settled->count ? settled->at[at] : (cg_str){0};
+}
+
+static void say_one(page *out, const doc_checkpoint *doc, cg_str settled)
 {
     const doc_diagnosis *rows = doc->diagnosis.at;
 
@@ -102,13 +149,20 @@ static void say_one(page *out, const doc_checkpoint *doc)
     say_dtypes(out, doc);
     say_shards(out, doc);
     if (doc->diagnosis.count == 0) {
-        page_ink(out, INK_GOOD);
-        page_put(out, "  the checkpoint fits");
-        page_ink(out, INK_PLAIN);
-        page_end(out);
+        /* What the code leaves open: a configuration of other sizes does not fit. */
+        buf_add(&out->say, CG_LIT("the checkpoint fits"));
+        if (settled.len > 0) {
+            buf_add(&out->say, CG_LIT(" with "));
+            safe_add(&out->say, settled, 0);
+        }
+        page_paragraph(out, INK_GOOD, 2, 4);
+    } else if (settled.len > 0) {
+        buf_add(&out->say, CG_LIT("sizes taken from the file: "));
+        safe_add(&out->say, settled, 0);
+        page_paragraph(out, INK_DIM, 2, 4);
     }
     for (size_t i = 0; i < doc->diagnosis.count; i++)
-        say_row(out, &rows[i]);
+        say_row(out, doc, &rows[i]);
 }
 
 static void say_title(page *out, const doc_checkpoint *doc)
@@ -123,8 +177,8 @@ static void say_title(page *out, const doc_checkpoint *doc)
     page_end(out);
 }
 
-cg_code text_checkpoint(heap *from, const doc_checkpoint *doc, const text_style *style,
-                        cg_sink sink, cg_err *reterr)
+cg_code text_checkpoint(heap *from, const doc_checkpoint *doc, const sc_strs *settled,
+                        const text_style *style, cg_sink sink, cg_err *reterr)
 {
     const doc_checkpoint *parts = doc->components.at;
     page out;
@@ -132,13 +186,13 @@ cg_code text_checkpoint(heap *from, const doc_checkpoint *doc, const text_style 
     page_open(&out, from, style, sink);
     if (doc->components.count == 0) {
         say_title(&out, doc);
-        say_one(&out, doc);
+        say_one(&out, doc, settled_at(settled, 0));
     }
     for (size_t i = 0; i < doc->components.count; i++) {
         if (i > 0)
             page_end(&out);
         say_title(&out, &parts[i]);
-        say_one(&out, &parts[i]);
+        say_one(&out, &parts[i], settled_at(settled, i + 1));
     }
     return page_close(&out, reterr);
 }

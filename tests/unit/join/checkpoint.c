@@ -10,11 +10,12 @@ typedef struct world {
     expr_pool pool;
     tensor_header header;
     doc_checkpoint doc;
+    sc_strs settled;
 } world;
 
 static void compare(world *self, const char *model, const char *file)
 {
-    checkpoint_options options = {.root = CG_LIT("vb")};
+    checkpoint_options options = {.root = CG_LIT("vb"), .settled = &self->settled};
     parameter_list list;
     cg_err err = {0};
 
@@ -81,6 +82,29 @@ static void a_file_that_fits_has_no_diagnosis(void **state)
     assert_int_equal(w.doc.matched, 5);
     assert_int_equal(w.doc.matched_tensors, 5);
     assert_int_equal(w.doc.templates.count, 4);
+    end(&w);
+}
+
+static void what_the_file_decides_is_told(void **state)
+{
+    world w;
+
+    (void)state;
+    compare(&w, block,
+            "h.0.a.weight F32 2 6\nh.0.a.bias F32 2\nh.0.ln.weight F32 2\nh.0.ln.bias F32 2\n"
+            "h.1.a.weight F32 2 6\nh.1.a.bias F32 2\nh.1.ln.weight F32 2\nh.1.ln.bias F32 2\n"
+            "out.weight F32 5 2\n");
+    assert_int_equal(w.doc.diagnosis.count, 0);
+    assert_int_equal(w.settled.count, 2);
+    assert_text(w.settled.at[0], "n = 2, v = 5, h: 2");
+    end(&w);
+    /* Nothing is open. */
+    compare(&w, "vb a = 4 : linear\n", "a F32 4\n");
+    assert_int_equal(w.settled.at[0].len, 0);
+    end(&w);
+    /* How many there should be, a file with a gap does not say. */
+    compare(&w, block, "h.0.a.weight F32 2 6\nout.weight F32 5 2\n");
+    assert_text(w.settled.at[0], "n = 2, v = 5");
     end(&w);
 }
 
@@ -376,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_fits_has_no_diagnosis),
+        cmocka_unit_test(what_the_file_decides_is_told),
         cmocka_unit_test(a_family_that_lacks_a_layer_lists_that_layer),
         cmocka_unit_test(one_wrong_tensor_is_told_from_the_others),
         cmocka_unit_test(a_prefix_of_the_file_is_named),

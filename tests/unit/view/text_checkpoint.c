@@ -18,7 +18,7 @@ static void print(reading *self, const doc_checkpoint *doc)
 {
     heap_init(&self->heap, NULL);
     buf_init(&self->text, &self->heap, SIZE_MAX);
-    assert_int_equal(text_checkpoint(&self->heap, doc, &plain, facts_sink(&self->text), NULL),
+    assert_int_equal(text_checkpoint(&self->heap, doc, NULL, &plain, facts_sink(&self->text), NULL),
                      CG_OK);
 }
 
@@ -107,6 +107,45 @@ static void every_component_has_its_part(void **state)
     end(&r);
 }
 
+static void what_the_file_decided_is_named(void **state)
+{
+    const doc_checkpoint doc = {.root = CG_LIT("vb"), .matched_tensors = 1};
+    const cg_str text = CG_LIT("cfg.dim = 64, \x1b blocks: 3");
+    reading r;
+
+    (void)state;
+    heap_init(&r.heap, NULL);
+    buf_init(&r.text, &r.heap, SIZE_MAX);
+    assert_int_equal(
+        text_checkpoint(&r.heap, &doc, &(sc_strs){&text, 1}, &plain, facts_sink(&r.text), NULL),
+        CG_OK);
+    assert_true(has(&r, "the checkpoint fits with cfg.dim = 64, "));
+    assert_true(has(&r, "blocks: 3"));
+    assert_false(has(&r, "\x1b"));
+    end(&r);
+}
+
+static void both_shapes_of_a_tensor_are_told(void **state)
+{
+    const cg_str key = CG_LIT("a.weight"), file = CG_LIT("a.gamma"), other = CG_LIT("b");
+    const cg_str axes[] = {CG_LIT("16"), CG_LIT("3 * n")};
+    const uint64_t sizes[] = {16, 5};
+    const doc_tensor_mismatch mismatch = {key, file, {axes, 2}, {sizes, 2}};
+    const doc_diagnosis rows[] = {
+        {.code = CG_LIT("shape_mismatch"), .keys = {&key, 1}, .file_keys = {&file, 1}},
+        {.code = CG_LIT("renamed"), .keys = {&other, 1}, .file_keys = {&other, 1}}};
+    const doc_checkpoint doc = {
+        .root = CG_LIT("vb"), .shape_mismatches = {&mismatch, 1}, .diagnosis = {rows, 2}};
+    reading r;
+
+    (void)state;
+    print(&r, &doc);
+    assert_true(has(&r, "code a.weight  [16, 3 * n]\n"));
+    assert_true(has(&r, "file a.gamma  [16, 5]\n"));
+    assert_true(has(&r, "code b\n"));
+    end(&r);
+}
+
 static void every_refused_request_is_reported_and_nothing_stays(void **state)
 {
     const cg_str key = CG_LIT("k");
@@ -124,7 +163,7 @@ static void every_refused_request_is_reported_and_nothing_stays(void **state)
         heap_init(&r.heap, NULL);
         buf_init(&r.text, &r.heap, SIZE_MAX);
         heap_init(&from, failing_env(&memory));
-        code = text_checkpoint(&from, &doc, &plain, facts_sink(&r.text), NULL);
+        code = text_checkpoint(&from, &doc, NULL, &plain, facts_sink(&r.text), NULL);
         assert_nothing_held(&memory, &from);
         end(&r);
     }
@@ -138,6 +177,8 @@ int main(void)
         cmocka_unit_test(names_of_a_file_are_harmless),
         cmocka_unit_test(long_lists_are_cut_and_counted),
         cmocka_unit_test(every_component_has_its_part),
+        cmocka_unit_test(what_the_file_decided_is_named),
+        cmocka_unit_test(both_shapes_of_a_tensor_are_told),
         cmocka_unit_test(every_refused_request_is_reported_and_nothing_stays),
     };
 
