@@ -33,7 +33,7 @@ static val repeat_of(library_call *call, val item, sym symbol, expr count)
     return value_make(call->eval->values, &it);
 }
 
-/* The receiver's list with each item replaced by `with`; *ret 0: it has none. */
+/* The receiver afterwards: a list in which every item is `with`, not sure: or is not there. */
 static cg_code replace_items(library_call *call, val with, bool is_sure)
 {
     values *all = call->eval->values;
