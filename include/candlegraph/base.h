@@ -53,6 +53,7 @@ extern "C" {
     X(GATE, 13, 1, "a verdict that was asked to be strict is negative")                            \
     X(DURABILITY, 14, 4, "published, but durability or the receipt failed")
 
+/* A result: CG_OK, or one of the other CG_ codes of CG_CODES. */
 typedef uint32_t cg_code;
 enum {
 #define CG_ROW_(name, number, status, text) CG_##name = number,
@@ -63,15 +64,17 @@ enum {
 /* Text: pointer and length, not owned, may hold NUL bytes; ptr == NULL means absent. */
 typedef struct cg_str {
     const char *ptr;
-    size_t len;
+    size_t len; /* bytes; UTF-8 unless it is said to be anything */
 } cg_str;
 
 /*
- * What went wrong. Filled only on failure; the first cause wins and callers
- * add the place they know. `text` is printable and safe for a terminal.
+ * What went wrong. Zero it before the first call it is given to: it is filled
+ * only on failure, and while `code` is not CG_OK the first cause stays. Later
+ * frames add the place they know. `text` is printable and safe for a terminal.
+ * Plain value of the caller, nothing in it is to be freed.
  */
 typedef struct cg_err {
-    cg_code code;
+    cg_code code;        /* what the call returned */
     const char *problem; /* stable id such as "trace-second-meta"; static */
     const char *help;    /* what to do, a sentence; static, may be NULL */
     uint64_t line;       /* 1-based, 0 = unknown */
@@ -92,8 +95,8 @@ typedef struct cg_allocator {
 } cg_allocator;
 
 /*
- * Ceilings: name, option word, default, why. Raising one is the caller's
- * choice; zero never means "no ceiling".
+ * CG_LIMITS, the ceilings on what is read: name, option word, default, why. What exceeds one is
+ * refused with CG_LIMIT. Raising one is the caller's choice; zero never means "no ceiling".
  */
 #define CG_LIMITS(X)                                                                               \
     X(JSON_DEPTH, "json-depth", 127u, "the wire rules read 127 nested containers, refuse 128")     \
@@ -121,31 +124,38 @@ enum {
         CG_LIMIT_COUNT
 };
 
+/* All ceilings; begin with cg_limits_default, which fills every value. */
 typedef struct cg_limits {
     uint32_t size; /* sizeof(cg_limits) of the caller */
-    uint64_t value[CG_LIMIT_COUNT];
+    uint64_t
+        value[CG_LIMIT_COUNT]; /* by CG_LIMIT_NAME; bytes, counts or levels, as its name says */
 } cg_limits;
 
 struct os_calls;
 
 /*
  * What a call may use. A zeroed cg_env with `size` set is complete: malloc,
- * the kernel, default ceilings, no progress report.
- * progress: called a few times a second at most during long work; `total` is
- * 0 when unknown; returning false stops the call with CG_INTERRUPTED.
+ * the kernel, default ceilings, no progress report. Borrowed, with all it
+ * points to, while the call runs, and as long as what it opened where that
+ * says so.
  */
 typedef struct cg_env {
-    uint32_t size;
-    const cg_allocator *allocator;
-    const struct os_calls *os;
-    const cg_limits *limits;
+    uint32_t size;                 /* sizeof(cg_env) of the caller */
+    const cg_allocator *allocator; /* NULL: the C library's */
+    const struct os_calls *os;     /* NULL: the kernel; anything else is for tests */
+    const cg_limits *limits;       /* NULL: the defaults */
+    /* Called a few times a second at most during long work, in the thread of the call; `total` is 0
+       when unknown. False stops the call with CG_INTERRUPTED. NULL: nobody is told. */
     bool (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
-    void *progress_context;
+    void *progress_context; /* handed to it */
 } cg_env;
 
-/* Where output goes. Returns CG_OK, CG_OUTPUT or CG_CLOSED. */
+/*
+ * Where output goes: `write` is called with pieces in order, in the thread of the call, and returns
+ * CG_OK, CG_OUTPUT, or CG_CLOSED when nobody reads any more. Anything but CG_OK ends the call.
+ */
 typedef struct cg_sink {
-    void *context;
+    void *context; /* handed to write */
     cg_code (*write)(void *context, const char *bytes, size_t count);
 } cg_sink;
 

@@ -33,19 +33,23 @@ extern "C" {
 
 /* CG_VERSION_TEXT of the library that runs. */
 CG_API const char *cg_version(void);
-/* Word, exit status of the command line and meaning of a code. Static texts. */
+/* Name of a code without its CG_, such as `NOT_FOUND`; static. `UNKNOWN`: there is no such code. */
 CG_API const char *cg_code_name(cg_code code);
+/* What the command line would exit with; 70 for a number that is no code. */
 CG_API int cg_code_exit_status(cg_code code);
-/* Default ceilings, and one of them by its option word; false: no such word. */
+/* Every ceiling at its default, and `size` set. */
 CG_API void cg_limits_default(cg_limits *ret);
+/* Move a ceiling by its option word, such as `spans`. False: no such word, or value 0. */
 CG_API bool cg_limits_set(cg_limits *limits, const char *word, uint64_t value);
 /* One line, terminated, safe for a terminal: `error[ID]: FILE:LINE: ... ` Returns its length. */
 CG_API size_t cg_err_format(const cg_err *err, char *to, size_t room);
 
 /* ---- open ------------------------------------------------------------- */
 
+/* One recorded run, read and analysed; opened below, released with cg_run_free. */
 typedef struct cg_run cg_run;
 
+/* What an input is. */
 typedef uint32_t cg_input_kind;
 enum {
     CG_INPUT_RAW_TRACE = 1, /* a trace file, or a directory with trace.jsonl alone */
@@ -66,7 +70,7 @@ CG_API cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_ki
  */
 CG_API cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret,
                            cg_err *reterr) CG_MUST;
-/* The same from bytes in memory; `name` stands for the path in messages and documents. */
+/* As cg_run_open, from bytes in memory; `name` is the path in messages and documents. */
 CG_API cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const char *name,
                            cg_run **ret, cg_err *reterr) CG_MUST;
 /*
@@ -76,19 +80,26 @@ CG_API cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, c
 CG_API cg_code cg_run_open_with_nsight(const cg_env *env, const char *path,
                                        const char *nsight_directory, cg_run **ret,
                                        cg_err *reterr) CG_MUST;
+/* Release a run, and with it every text that was read from it. NULL is allowed. */
 CG_API void cg_run_free(cg_run *run);
 
 /* ---- documents -------------------------------------------------------- */
 
+/* A document for programs, or the same facts for people. */
 typedef uint32_t cg_format_kind;
 enum { CG_FORMAT_JSON = 0, CG_FORMAT_TEXT = 1 };
 
+/*
+ * How a document is written; NULL instead of one: JSON. Every cg_write function that takes one ends
+ * the document with a line feed, writes it through `sink` in pieces, and writes nothing when it
+ * refuses. Of a run any number of threads may write at once.
+ */
 typedef struct cg_format {
-    uint32_t size; /* sizeof(cg_format) of the caller */
-    cg_format_kind kind;
-    bool has_color; /* text: ANSI colours */
-    uint32_t width; /* text: cells of a line, 0 = 100 */
-    uint64_t rows;  /* text: rows of a long table, 0 = 20 */
+    uint32_t size;       /* sizeof(cg_format) of the caller */
+    cg_format_kind kind; /* JSON or text */
+    bool has_color;      /* text: ANSI colours */
+    uint32_t width;      /* text: cells of a line, 0 = 100 */
+    uint64_t rows;       /* text: rows of a long table, 0 = 20 */
 } cg_format;
 
 /* candle-graph/evidence/4: everything that was derived. Text form: the report. */
@@ -107,6 +118,7 @@ CG_API cg_code cg_write_report(const cg_run *run, cg_sink sink, cg_err *reterr) 
  * element `cg-payload`. CG_PLANNED when the library was built without the viewer.
  */
 CG_API cg_code cg_write_page(const cg_run *run, cg_sink sink, cg_err *reterr) CG_MUST;
+/* Has this library the viewer? Without it every call that writes a page answers CG_PLANNED. */
 CG_API bool cg_page_is_built(void);
 /*
  * Two runs in one such page: `run` as above, `against` in the element `cg-against-payload`, and
@@ -140,6 +152,7 @@ CG_API cg_code cg_write_page_against(const cg_env *env, const cg_run *run, const
     X(NAN_ORIGIN, "nan-origin", false, false, false, "where the first non-finite value was made")  \
     X(GAPS, "gaps", false, false, true, "host time inside the measured region no span covers")
 
+/* A kind of question to a run: CG_QUERY_SLOWEST_HOST and so on. */
 typedef uint32_t cg_query_kind;
 enum {
 #define CG_ROW_(name, word, graph, filter, collection, about) CG_QUERY_##name,
@@ -148,18 +161,20 @@ enum {
         CG_QUERY_COUNT
 };
 
+/* A question; at most one of the two filters. */
 typedef struct cg_query {
-    uint32_t size; /* sizeof(cg_query) of the caller */
-    cg_query_kind kind;
+    uint32_t size;       /* sizeof(cg_query) of the caller */
+    cg_query_kind kind;  /* what is asked */
     cg_str label;        /* exact filter, absent = none; an empty label is a filter too */
     cg_str label_prefix; /* prefix filter, absent = none */
     bool has_limit;      /* page a collection: adds total, returned, offset, truncated */
-    uint64_t limit;
-    uint64_t offset;
+    uint64_t limit;      /* rows at most, with has_limit; UINT64_MAX: all of them */
+    uint64_t offset;     /* rows left out at the start, with has_limit */
 } cg_query;
 
-/* Kind by its word; false: no such kind. */
+/* Kind by its word; false: no such kind, *ret is left alone. */
 CG_API bool cg_query_find(const char *word, cg_query_kind *ret);
+/* Word of a kind, such as `slowest-host`; static, empty for a number that is none. */
 CG_API const char *cg_query_word(cg_query_kind kind);
 /*
  * candle-graph/trace-query/5. CG_INPUT for a filter the kind does not take,
@@ -168,10 +183,10 @@ CG_API const char *cg_query_word(cg_query_kind kind);
 CG_API cg_code cg_write_query(const cg_run *run, const cg_query *query, const cg_format *format,
                               cg_sink sink, cg_err *reterr) CG_MUST;
 
-/* Commands of the wire contract, for candle-graph/protocol/1. */
+/* A command of the wire contract, for candle-graph/protocol/1; texts that the caller keeps. */
 typedef struct cg_command_row {
-    const char *name;
-    const char *about;
+    const char *name;  /* as it is typed */
+    const char *about; /* one sentence */
 } cg_command_row;
 
 /* candle-graph/protocol/1: schemas and the commands given. */
@@ -180,40 +195,47 @@ CG_API cg_code cg_write_protocol(const cg_env *env, const cg_command_row *comman
 
 /* ---- facts ------------------------------------------------------------ */
 
+/* What a run was, in numbers and names, as far as it was recorded. */
 typedef struct cg_run_facts {
-    uint32_t size; /* set by the caller */
-    bool is_structurally_valid;
-    bool is_capture_complete;
-    bool has_graph;
-    bool is_train; /* else inference */
-    uint64_t error_count, warning_count;
-    uint64_t event_count, byte_count;
-    uint64_t span_count, operation_count, tensor_count, statistics_count, memory_event_count;
-    uint64_t gradient_count;
-    uint64_t outer_wall_time_ns; /* with has_graph */
-    uint64_t capture_step;
+    uint32_t size;                       /* set by the caller */
+    bool is_structurally_valid;          /* health found no error */
+    bool is_capture_complete;            /* its terminal says so */
+    bool has_graph;                      /* valid and complete: conclusions may be drawn */
+    bool is_train;                       /* else inference */
+    uint64_t error_count, warning_count; /* health issues */
+    uint64_t event_count, byte_count;    /* records and bytes of the trace */
+    /* Records of each kind. */
+    uint64_t span_count, operation_count, tensor_count, statistics_count, memory_event_count,
+        gradient_count;
+    uint64_t outer_wall_time_ns; /* with has_graph: host time of the measured region */
+    uint64_t capture_step;       /* update or call that was recorded, from 1 */
+    /* Texts of the description; borrowed from the run. */
     cg_str run_id, correlation_id, entrypoint, device;
 } cg_run_facts;
 
 /* What the run was, in numbers; the texts live as long as the run. Never fails. */
 CG_API void cg_run_facts_of(const cg_run *run, cg_run_facts *ret);
 
-/* Health issue `index` in the order of the evidence; false: no more. */
+/* Something health found fault with. */
 typedef struct cg_issue {
-    bool is_error;
-    cg_str code;
+    bool is_error; /* else a warning */
+    cg_str code;   /* such as `gradient_manifest_missing`; static */
 } cg_issue;
+/* Health issue `index` from 0, in the order of the evidence. False, *ret left alone: no more. */
 CG_API bool cg_run_issue(const cg_run *run, uint64_t index, cg_issue *ret);
 
-/* Span by index in id order; times in nanoseconds of the host clock, bytes logical. */
+/* One span; times in nanoseconds of the host clock, bytes logical, texts borrowed from the run. */
 typedef struct cg_span {
     cg_str id, name, parent_id; /* parent_id absent for a root */
-    uint64_t start_ns, total_ns,
-        self_ns; /* self and total with has_graph, else recorded duration */
-    bool is_closed, is_measured;
-    bool has_allocated;
+    uint64_t start_ns;          /* since the session began */
+    /* Time with and without what is inside, with has_graph; else both are the recorded duration. */
+    uint64_t total_ns, self_ns;
+    bool is_closed;           /* its end was recorded; else the times are 0 */
+    bool is_measured;         /* it is the measured region */
+    bool has_allocated;       /* with has_graph: something was allocated, logical memory recorded */
     uint64_t allocated_bytes; /* directly in the span; peaks: `spans` and `module-tree` */
 } cg_span;
+/* Span `index` from 0, in bytewise order of ids. False, *ret left alone: no more. */
 CG_API bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret);
 
 /* ---- bundles: verify -------------------------------------------------- */
@@ -231,28 +253,37 @@ enum {
     CG_VERIFY_STRICT = 2    /* also: nothing in it could not be checked that way */
 };
 
+/* What a verification found; immutable, as a run is. */
 typedef struct cg_verification cg_verification;
 
-/* Verify the bundle at `path`. CG_INPUT with a problem `bundle-...`, CG_NOT_FOUND, CG_LIMIT ... */
+/*
+ * Verify the bundle at `path`; nothing is written. A bundle that is not what it declares is refused
+ * with CG_INPUT and a problem `bundle-...`. CG_NOT_FOUND, CG_LIMIT, CG_NOMEM, CG_INTERRUPTED.
+ * *ret is released with cg_verification_free.
+ */
 CG_API cg_code cg_bundle_verify(const cg_env *env, const char *path, cg_verify_depth depth,
                                 cg_verification **ret, cg_err *reterr) CG_MUST;
+/* Release a verification, and every text that was read from it. NULL is allowed. */
 CG_API void cg_verification_free(cg_verification *verification);
 /* candle-graph/verify/1 */
 CG_API cg_code cg_write_verification(const cg_verification *verification, const cg_format *format,
                                      cg_sink sink, cg_err *reterr) CG_MUST;
 
+/* What was verified, in numbers and names. */
 typedef struct cg_verification_facts {
-    uint32_t size; /* set by the caller */
-    cg_str run_id, manifest_sha256;
-    cg_str producer_name, producer_version; /* absent: no marker */
-    uint64_t file_count, byte_count;
-    uint64_t unchecked_count; /* files that only their writer could derive again */
+    uint32_t size;                          /* set by the caller */
+    cg_str run_id, manifest_sha256;         /* of the run; digest of bundle.json, in hexadecimal */
+    cg_str producer_name, producer_version; /* who wrote the bundle; absent: no marker */
+    uint64_t file_count, byte_count;        /* the declared ones, all of which were read */
+    uint64_t unchecked_count;               /* files that only their writer could derive again */
 } cg_verification_facts;
+/* What was verified, in numbers; the texts live as long as the verification. Never fails. */
 CG_API void cg_verification_facts_of(const cg_verification *verification,
                                      cg_verification_facts *ret);
 
 /* ---- bundles: publish ------------------------------------------------- */
 
+/* A trace, and where its bundle is to stand. */
 typedef struct cg_publish_request {
     uint32_t size;                /* sizeof(cg_publish_request) of the caller */
     const char *trace_path;       /* a file, or a pipe that is read once */
@@ -262,6 +293,7 @@ typedef struct cg_publish_request {
                                      time; NULL: no file */
 } cg_publish_request;
 
+/* What was published, or had been already; immutable, as a run is. */
 typedef struct cg_publication cg_publication;
 
 /*
@@ -272,17 +304,21 @@ typedef struct cg_publication cg_publication;
  */
 CG_API cg_code cg_publish(const cg_env *env, const cg_publish_request *request,
                           cg_publication **ret, cg_err *reterr) CG_MUST;
+/* Release what is known of a publication; the bundle stays. NULL is allowed. */
 CG_API void cg_publication_free(cg_publication *publication);
 /* candle-graph/publication/1 */
 CG_API cg_code cg_write_publication(const cg_publication *publication, const cg_format *format,
                                     cg_sink sink, cg_err *reterr) CG_MUST;
 
+/* What a publication is, in numbers and names. */
 typedef struct cg_publication_facts {
-    uint32_t size;             /* set by the caller */
-    bool is_already_published; /* nothing was written */
-    cg_str bundle_path, run_id, manifest_sha256;
-    uint64_t file_count, byte_count;
+    uint32_t size;                   /* set by the caller */
+    bool is_already_published;       /* nothing was written */
+    cg_str bundle_path;              /* as it was given */
+    cg_str run_id, manifest_sha256;  /* of the run; digest of bundle.json, in hexadecimal */
+    uint64_t file_count, byte_count; /* the declared ones */
 } cg_publication_facts;
+/* What was published, in numbers; the texts live as long as the publication. Never fails. */
 CG_API void cg_publication_facts_of(const cg_publication *publication, cg_publication_facts *ret);
 
 /* ---- bundles: one planned capture ------------------------------------- */
@@ -300,14 +336,15 @@ CG_API void cg_publication_facts_of(const cg_publication *publication, cg_public
  * again or finds it published. A destination that holds another capture is a conflict, always.
  */
 typedef struct cg_capture_plan {
-    uint32_t size; /* sizeof(cg_capture_plan) of the caller */
-    const char *entrypoint;
-    const char *correlation_id;
-    const char *device;
-    uint64_t capture_step;
-    bool is_train; /* else inference */
+    uint32_t size;              /* sizeof(cg_capture_plan) of the caller */
+    const char *entrypoint;     /* this and what follows must be in the trace as it is here */
+    const char *correlation_id; /* what the capture shares with profilers that watch it */
+    const char *device;         /* `cpu`, `cuda:0` ... */
+    uint64_t capture_step;      /* from 1 */
+    bool is_train;              /* else inference */
 } cg_capture_plan;
 
+/* A planned capture under way; used by one thread at a time. */
 typedef struct cg_capture cg_capture;
 
 /*
@@ -323,15 +360,16 @@ CG_API const char *cg_capture_trace_path(const cg_capture *capture);
 CG_API cg_code cg_capture_set_nsight(cg_capture *capture, const char *directory,
                                      cg_err *reterr) CG_MUST;
 /*
- * Publish the recorded trace, which must be of the plan and, for the first, of
- * a complete capture, for the second of a failed one. On failure the trace
- * stays where it is, and the call may be repeated.
+ * Publish the recorded trace, which must be of the plan and of a complete capture. *ret is released
+ * with cg_publication_free. On failure the trace stays where it is, and the call may be repeated.
+ * The codes are those of cg_publish.
  */
 CG_API cg_code cg_capture_publish(cg_capture *capture, cg_publication **ret,
                                   cg_err *reterr) CG_MUST;
+/* Publish the recorded trace of a failed capture; else as cg_capture_publish. */
 CG_API cg_code cg_capture_publish_failed(cg_capture *capture, cg_publication **ret,
                                          cg_err *reterr) CG_MUST;
-/* Leaves a trace that was not published where it is. */
+/* Release a capture; a trace that was not published stays where it is. NULL is allowed. */
 CG_API void cg_capture_free(cg_capture *capture);
 
 /* ---- compare ---------------------------------------------------------- */
@@ -344,9 +382,9 @@ CG_API void cg_capture_free(cg_capture *capture);
  * matters, the interval is resampled by place.
  */
 typedef struct cg_compare_request {
-    uint32_t size; /* sizeof(cg_compare_request) of the caller */
-    const char *const *baseline;
-    const char *const *candidate;
+    uint32_t size;                          /* sizeof(cg_compare_request) of the caller */
+    const char *const *baseline;            /* paths of the build to compare with */
+    const char *const *candidate;           /* paths of the build that was changed */
     size_t baseline_count, candidate_count; /* at least one each */
     bool are_traces;           /* raw trace files, never eligible; else published bundles */
     bool has_min_effect;       /* a verdict needs an interval wholly beyond that many percent */
@@ -354,6 +392,7 @@ typedef struct cg_compare_request {
     bool is_calibrated;        /* also: the baseline against itself, spread and drift */
 } cg_compare_request;
 
+/* A comparison that was made; immutable, as a run is. */
 typedef struct cg_comparison cg_comparison;
 
 /*
@@ -362,7 +401,7 @@ typedef struct cg_comparison cg_comparison;
  */
 CG_API cg_code cg_compare(const cg_env *env, const cg_compare_request *request, cg_comparison **ret,
                           cg_err *reterr) CG_MUST;
-/* NULL is allowed. */
+/* Release a comparison, and every text that was read from it. NULL is allowed. */
 CG_API void cg_comparison_free(cg_comparison *comparison);
 /* candle-graph/comparison/6 */
 CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_format *format,
@@ -372,24 +411,29 @@ CG_API cg_code cg_write_comparison(const cg_comparison *comparison, const cg_for
 CG_API cg_code cg_write_comparison_page(const cg_comparison *comparison, cg_sink sink,
                                         cg_err *reterr) CG_MUST;
 
+/* What a comparison concludes. */
 typedef uint32_t cg_verdict;
 enum {
-    CG_VERDICT_INELIGIBLE = 0,
-    CG_VERDICT_INCONCLUSIVE = 1,
-    CG_VERDICT_FASTER = 2,
-    CG_VERDICT_SLOWER = 3
+    CG_VERDICT_INELIGIBLE = 0,   /* the runs may not be compared; cg_comparison_reason says why */
+    CG_VERDICT_INCONCLUSIVE = 1, /* the interval holds 0, or is within the effect asked for */
+    CG_VERDICT_FASTER = 2,       /* the candidate takes less time */
+    CG_VERDICT_SLOWER = 3        /* it takes more */
 };
 
+/* A comparison in numbers; host time of the measured region, in nanoseconds. */
 typedef struct cg_comparison_facts {
-    uint32_t size; /* set by the caller */
-    cg_verdict verdict;
-    bool is_comparable, is_paired;
-    uint64_t baseline_count, candidate_count;
-    double baseline_median_ns, candidate_median_ns, median_delta_ns;
-    double lower_delta_ns, upper_delta_ns; /* with is_comparable: 95 % interval */
+    uint32_t size;                                  /* set by the caller */
+    cg_verdict verdict;                             /* what it concludes */
+    bool is_comparable;                             /* no reason speaks against it */
+    bool is_paired;                                 /* the runs come in pairs, by their identity */
+    uint64_t baseline_count, candidate_count;       /* runs */
+    double baseline_median_ns, candidate_median_ns; /* with is_comparable */
+    double median_delta_ns;                         /* the candidate's less the baseline's */
+    double lower_delta_ns, upper_delta_ns;          /* with is_comparable: 95 % interval of it */
 } cg_comparison_facts;
+/* The verdict and its numbers. Never fails. */
 CG_API void cg_comparison_facts_of(const cg_comparison *comparison, cg_comparison_facts *ret);
-/* Distinct reason codes, sorted; false: no more. */
+/* Distinct reason codes, sorted, `index` from 0, alive with the comparison. False: no more. */
 CG_API bool cg_comparison_reason(const cg_comparison *comparison, uint64_t index, cg_str *ret);
 
 /*
@@ -406,6 +450,7 @@ CG_API cg_code cg_write_campaign_status(const cg_env *env, const char *manifest,
                                         const cg_format *format, cg_sink sink,
                                         cg_err *reterr) CG_MUST;
 
+/* Which captures a series is made of; of `manifest` and `bundles` one is given. */
 typedef struct cg_series_request {
     uint32_t size;              /* sizeof(cg_series_request) of the caller */
     const char *manifest;       /* a campaign whose captures are all published, or NULL */
@@ -459,12 +504,17 @@ CG_API cg_code cg_recover(const cg_env *env, const char *input, const char *outp
  * character device) are written directly.
  */
 typedef struct cg_output cg_output;
+/*
+ * Open `path`, whose missing folders are made; `inputs` are the paths it must not be one of. Ended
+ * with cg_output_commit or cg_output_drop. CG_OUTPUT, CG_OUTPUT_REFUSED, CG_NOMEM.
+ */
 CG_API cg_code cg_output_open(const cg_env *env, const char *path, const char *const *inputs,
                               size_t input_count, cg_output **ret, cg_err *reterr) CG_MUST;
+/* What to write to, until the output is ended. A write that failed is told again by the commit. */
 CG_API cg_sink cg_output_sink(cg_output *output);
 /* fsync, rename into place; frees the output in every case. */
 CG_API cg_code cg_output_commit(cg_output *output, cg_err *reterr) CG_MUST;
-/* Leave nothing behind; frees the output. */
+/* Leave nothing behind; frees the output. NULL is allowed. */
 CG_API void cg_output_drop(cg_output *output);
 
 #ifdef __cplusplus

@@ -45,21 +45,28 @@ extern "C" {
 
 /* ---- words ------------------------------------------------------------- */
 
-enum { CG_RECORD_TRAIN = 0, CG_RECORD_INFER = 1 };                          /* phase */
-enum { CG_RECORD_HOST = 0, CG_RECORD_DEVICE_SYNCHRONIZED = 1 };             /* timing mode */
-enum { CG_RECORD_NONE = 0, CG_RECORD_PARTIAL = 1, CG_RECORD_COMPLETE = 2 }; /* coverage level */
-enum { CG_RECORD_FUNCTION = 0, CG_RECORD_OP = 1, CG_RECORD_MODULE = 2 };    /* span kind */
+/* Phase: what kind of call is recorded. */
+enum { CG_RECORD_TRAIN = 0, CG_RECORD_INFER = 1 };
+/* Timing mode: do host times include waiting for the device? */
+enum { CG_RECORD_HOST = 0, CG_RECORD_DEVICE_SYNCHRONIZED = 1 };
+/* Coverage level: how much of a plane is recorded. */
+enum { CG_RECORD_NONE = 0, CG_RECORD_PARTIAL = 1, CG_RECORD_COMPLETE = 2 };
+/* Span kind: what a span stands for. */
+enum { CG_RECORD_FUNCTION = 0, CG_RECORD_OP = 1, CG_RECORD_MODULE = 2 };
+/* Step of a span: its part of a training step. */
 enum {
     CG_RECORD_NO_STEP = 0,
     CG_RECORD_FORWARD = 1,
     CG_RECORD_BACKWARD = 2,
     CG_RECORD_OPTIMIZER = 3
 };
+/* Measurement scope: how close the recorded work is to production. */
 enum {
     CG_RECORD_SCOPE_UNKNOWN = 0,
     CG_RECORD_PROFILED_WORK = 1,
     CG_RECORD_PRODUCTION_EQUIVALENT = 2
 };
+/* Category: what a tensor is for. */
 enum {
     CG_RECORD_OTHER = 0,
     CG_RECORD_PARAMETER = 1,
@@ -67,7 +74,9 @@ enum {
     CG_RECORD_GRADIENT = 3,
     CG_RECORD_OPTIMIZER_STATE = 4
 };
+/* State of a gradient after the backward pass. */
 enum { CG_RECORD_PRESENT = 0, CG_RECORD_MISSING = 1, CG_RECORD_ZERO = 2, CG_RECORD_NON_FINITE = 3 };
+/* Expectation of a family: its gradients must, must not, or may be there. */
 enum { CG_RECORD_ACTIVE = 0, CG_RECORD_INACTIVE = 1, CG_RECORD_DATA_CONDITIONAL = 2 };
 /* What a thread does when its ring is full. */
 enum { CG_RECORD_WAIT = 0, CG_RECORD_DROP = 1 };
@@ -88,7 +97,9 @@ enum {
     CG_RECORD_BOOL
 };
 
-#define CG_RECORD_TRACE_SCHEMA             "candle-graph/trace/10"
+/* The schema of the traces that are written. */
+#define CG_RECORD_TRACE_SCHEMA "candle-graph/trace/10"
+/* The schema of the text that the digest of a gradient manifest is made of. */
 #define CG_RECORD_GRADIENT_MANIFEST_SCHEMA "candle-graph/gradient-manifest/1"
 
 /* ---- values ------------------------------------------------------------ */
@@ -110,8 +121,8 @@ typedef uint64_t cg_record_id;
 /* An open or closed span: a value, to be copied and handed to other threads freely. */
 typedef struct cg_record_span {
     uint64_t reference; /* 0 = none */
-    uint32_t session;
-    uint32_t reserved;
+    uint32_t session;   /* which session it belongs to; the others ignore it */
+    uint32_t reserved;  /* 0 */
 } cg_record_span;
 
 /* Most invocations are not recorded; theirs is the path without a jump. */
@@ -126,6 +137,7 @@ typedef struct cg_record_selector {
     uint64_t invocation; /* one-based, 0 = never */
 } cg_record_selector;
 
+/* Is `invocation`, counted from 1, the selected one? */
 static inline bool cg_record_selected(const cg_record_selector *selector, uint64_t invocation)
 {
     return CG_RECORD_RARELY(selector->invocation == invocation) && selector->invocation != 0;
@@ -133,82 +145,93 @@ static inline bool cg_record_selected(const cg_record_selector *selector, uint64
 
 /* ---- description of the run -------------------------------------------- */
 
+/* A parameter whose gradient is owed: root (its set of parameters), key in it, family. */
 typedef struct cg_record_gradient_entry {
     const char *root, *key, *family;
 } cg_record_gradient_entry;
 
+/* What is expected of the parameters of one family. */
 typedef struct cg_record_family {
-    const char *family;
+    const char *family;   /* its name, as in the entries */
     uint32_t expectation; /* CG_RECORD_ACTIVE ... */
-    uint64_t min_present;
+    uint64_t min_present; /* so many gradients at least */
 } cg_record_family;
 
 /* The exact manifest: which gradients are owed. The digest is computed. */
 typedef struct cg_record_gradients {
-    const cg_record_gradient_entry *expected;
+    const cg_record_gradient_entry *expected; /* each root and key once; their order counts */
     size_t expected_count;
-    const cg_record_family *families;
+    const cg_record_family *families; /* every family of an entry, once */
     size_t family_count;
 } cg_record_gradients;
 
 /* What the capture promises to hold. Zeroed, with `size` set: nothing is promised. */
 typedef struct cg_record_contract {
-    uint32_t size; /* sizeof(cg_record_contract) of the caller */
-    uint32_t measurement_scope;
-    uint32_t operations, tensors, gradients;
-    uint32_t logical_memory, physical_memory, device_timing;
+    uint32_t size;                           /* sizeof(cg_record_contract) of the caller */
+    uint32_t measurement_scope;              /* CG_RECORD_SCOPE_UNKNOWN ... */
+    uint32_t operations, tensors, gradients; /* CG_RECORD_NONE ... */
+    uint32_t logical_memory, physical_memory, device_timing; /* CG_RECORD_NONE ... */
     const cg_record_gradients *gradient_manifest; /* with gradients == CG_RECORD_COMPLETE, only */
-    const char *const *required_labels;
+    const char *const *required_labels;           /* span names that must occur */
     size_t required_label_count;
-    const char *const *gpu_labels;
+    const char *const *gpu_labels; /* those of them that run on a device */
     size_t gpu_label_count;
-    const char *const *cpu_labels;
+    const char *const *cpu_labels; /* those that do not; together they are all of them, or none */
     size_t cpu_label_count;
 } cg_record_contract;
 
 /* What makes runs comparable. implementation_id and pair_id may be NULL. */
 typedef struct cg_record_identity {
-    uint32_t size;
-    const char *implementation_id;
+    uint32_t size;                 /* sizeof(cg_record_identity) of the caller */
+    const char *implementation_id; /* what may differ between runs that are compared */
+    /* The task, the model, its configuration, the data, how randomness was fixed. */
     const char *workload_id, *model_id, *config_id, *data_id, *seed_policy;
-    uint64_t physical_batch, accumulation_steps;
-    const char *precision, *device_state;
-    const char *pair_id;
+    uint64_t physical_batch;     /* samples of one call */
+    uint64_t accumulation_steps; /* calls of one update */
+    const char *precision;       /* the arithmetic */
+    const char *device_state;    /* clocks, power, temperature, as far as they were controlled */
+    const char *pair_id;         /* names the two runs of a pair */
 } cg_record_identity;
 
+/* A text of the program's own, kept with the trace. */
 typedef struct cg_record_tag {
     const char *key, *value; /* keys `candle-graph.…` are the recorder's own */
 } cg_record_tag;
 
+/*
+ * One update or call that will be recorded. Fill it with cg_record_run_training or
+ * cg_record_run_inference, then change what is special. Borrowed while cg_record_open runs.
+ */
 typedef struct cg_record_run {
-    uint32_t size;
-    uint32_t phase;
-    const char *entrypoint;
-    const char *run_id;         /* NULL: run-PID-NANOSECONDS */
-    const char *correlation_id; /* NULL: ENTRYPOINT/update-STEP or ENTRYPOINT/inference-STEP */
-    const char *device;
-    uint64_t capture_step; /* one-based */
-    uint64_t warmup_steps; /* below capture_step */
-    uint32_t timing_mode;
-    bool is_device_synchronized;        /* the measured region waits for its device */
+    uint32_t size;               /* sizeof(cg_record_run) of the caller */
+    uint32_t phase;              /* CG_RECORD_TRAIN or CG_RECORD_INFER */
+    const char *entrypoint;      /* the function that is observed */
+    const char *run_id;          /* NULL: run-PID-NANOSECONDS */
+    const char *correlation_id;  /* NULL: ENTRYPOINT/update-STEP or ENTRYPOINT/inference-STEP */
+    const char *device;          /* `cpu`, `cuda:0`, `metal:0`, or free text */
+    uint64_t capture_step;       /* which update or call, from 1 */
+    uint64_t warmup_steps;       /* how many came before it; below capture_step */
+    uint32_t timing_mode;        /* CG_RECORD_HOST or CG_RECORD_DEVICE_SYNCHRONIZED */
+    bool is_device_synchronized; /* the measured region waits for its device */
     const cg_record_contract *contract; /* NULL: nothing is promised */
     const cg_record_identity *identity; /* NULL: none */
-    const cg_record_tag *tags;
+    const cg_record_tag *tags;          /* each key once */
     size_t tag_count;
 } cg_record_run;
 
+/* How to record; zeroed, with `size` set, as good as NULL. */
 typedef struct cg_record_options {
-    uint32_t size;
+    uint32_t size;       /* sizeof(cg_record_options) of the caller */
     uint32_t full_ring;  /* CG_RECORD_WAIT or CG_RECORD_DROP */
     uint32_t ring_bytes; /* of each thread; rounded up to a power of two, 0 = 2 MiB */
 } cg_record_options;
 
 /* What cg_record_finish wrote. */
 typedef struct cg_record_result {
-    uint32_t size;
-    bool is_complete; /* the terminal says `complete` */
-    uint64_t records; /* lines of the trace */
-    uint64_t spans;
+    uint32_t size;         /* sizeof(cg_record_result) of the caller */
+    bool is_complete;      /* the terminal says `complete` */
+    uint64_t records;      /* lines of the trace */
+    uint64_t spans;        /* spans that were begun */
     uint64_t dropped;      /* records a full ring refused */
     uint64_t refused;      /* records left out because of their arguments */
     uint64_t out_of_order; /* spans whose end came after their parent's */
@@ -216,66 +239,76 @@ typedef struct cg_record_result {
 
 /* ---- arguments of records ---------------------------------------------- */
 
+/* One call that made a tensor. `size`, here and below: sizeof of the structure, of the caller. */
 typedef struct cg_record_op_args {
     uint32_t size;
-    cg_record_name name;
-    cg_record_layout layout; /* of the output */
-    uint32_t input_count;    /* at most 255 */
-    const cg_record_id *inputs;
-    cg_record_id output;
-    uint64_t duration_ns; /* with start: it ran from there on; without: it ended now */
-    cg_record_time start; /* a reading; without a duration: it ran from there until now */
-    uint64_t input_dense_bytes;
+    cg_record_name name;        /* what was computed */
+    cg_record_layout layout;    /* of the output */
+    uint32_t input_count;       /* at most 255 */
+    const cg_record_id *inputs; /* tensors */
+    cg_record_id output;        /* a tensor; 0: none */
+    uint64_t duration_ns;       /* with start: it ran from there on; without: it ended now */
+    cg_record_time start;       /* a reading; without a duration: it ran from there until now */
+    uint64_t input_dense_bytes; /* of all inputs together, when they are dense */
 } cg_record_op_args;
 
+/* A tensor that was seen. */
 typedef struct cg_record_tensor_args {
     uint32_t size;
-    cg_record_name label; /* 0: none */
-    cg_record_id id;
-    cg_record_layout layout;
-    uint32_t category;
-    bool is_grad_required;
+    cg_record_name label;    /* of the observation, not of the tensor; 0: none */
+    cg_record_id id;         /* which tensor */
+    cg_record_layout layout; /* its shape, element type and device */
+    uint32_t category;       /* CG_RECORD_OTHER ... */
+    bool is_grad_required;   /* it takes part in differentiation */
 } cg_record_tensor_args;
 
 /* A strided view of host memory. Strides count elements; NULL: contiguous, last axis fastest. */
 typedef struct cg_record_view {
     uint32_t size;
-    uint32_t type; /* CG_RECORD_F32 ... */
-    const void *data;
-    uint32_t rank; /* at most 64 */
-    const uint64_t *shape;
-    const int64_t *strides;
+    uint32_t type;          /* CG_RECORD_F32 ... */
+    const void *data;       /* the element at index 0 of every axis */
+    uint32_t rank;          /* at most 64 */
+    const uint64_t *shape;  /* `rank` axes */
+    const int64_t *strides; /* `rank` of them, or NULL */
 } cg_record_view;
 
+/* What is known of the elements of a tensor. */
 typedef struct cg_record_stats {
-    uint64_t elements, non_finite;
+    uint64_t elements;         /* product of the axes */
+    uint64_t non_finite;       /* NaN or infinite ones */
     double rms, abs_max, mean; /* 0 when anything is not finite */
 } cg_record_stats;
 
+/* A block of logical storage that is taken or given back. */
 typedef struct cg_record_memory_args {
     uint32_t size;
-    uint32_t category;
-    cg_record_id storage, tensor;
-    uint64_t bytes;
-    cg_record_layout layout;
-    cg_record_name op_name; /* 0: none */
-    cg_record_time time;    /* 0: now */
+    uint32_t category;       /* CG_RECORD_OTHER ... */
+    cg_record_id storage;    /* the block */
+    cg_record_id tensor;     /* for which tensor */
+    uint64_t bytes;          /* size of the block */
+    cg_record_layout layout; /* of the tensor; its device is where the block lies */
+    cg_record_name op_name;  /* by which operation; 0: none */
+    cg_record_time time;     /* 0: now */
 } cg_record_memory_args;
 
+/* What a device said about its memory. */
 typedef struct cg_record_device_memory_args {
     uint32_t size;
-    cg_record_name device;
+    cg_record_name device;                               /* which device */
     bool has_used, has_free, has_reserved, has_capacity; /* at least one */
-    uint64_t used_bytes, free_bytes, reserved_bytes, capacity_bytes;
-    cg_record_time time; /* 0: now */
+    uint64_t used_bytes, free_bytes;                     /* in use, and not */
+    uint64_t reserved_bytes, capacity_bytes;             /* held by the allocator; all there is */
+    cg_record_time time;                                 /* 0: now */
 } cg_record_device_memory_args;
 
 /* An interval on a device clock, which has nothing to do with the host's. */
 typedef struct cg_record_device_interval_args {
     uint32_t size;
-    cg_record_name device, stream, clock, backend;
-    uint64_t start_ns;
-    uint64_t duration_ns; /* not 0 */
+    cg_record_name device, stream; /* which device, which of its queues */
+    cg_record_name clock;          /* of start_ns; times of different clocks are not compared */
+    cg_record_name backend;        /* who measured */
+    uint64_t start_ns;             /* on that clock */
+    uint64_t duration_ns;          /* on that clock, not 0 */
 } cg_record_device_interval_args;
 
 /* ---- calls -------------------------------------------------------------- */
@@ -301,9 +334,13 @@ typedef struct cg_record_device_interval_args {
 #endif
 #define CG_RECORD_NO_SPAN {0, 0, 0}
 
-/* Fill `run` for one update or one call; warmup is what came before. Free of failure. */
+/*
+ * Fill `run` for update `step` (from 1) of a training; those before it count as warm-up, nothing is
+ * promised. The texts are borrowed. Never fails.
+ */
 CG_RECORD_DOES(cg_record_run_training,
                (cg_record_run * run, const char *entrypoint, uint64_t step, const char *device))
+/* Fill `run` for call `step` of something that trains nothing; else as cg_record_run_training. */
 CG_RECORD_DOES(cg_record_run_inference,
                (cg_record_run * run, const char *entrypoint, uint64_t step, const char *device))
 /* Timing mode device_synchronized and the flag of the measured region. */
@@ -342,35 +379,40 @@ CG_RECORD_GIVES(cg_code, cg_record_open,
  */
 CG_RECORD_GIVES(cg_code, cg_record_finish,
                 (cg_record * session, cg_record_result *ret, cg_err *reterr), CG_OK)
-/* The same for a run that failed: open spans stay open. A blank reason becomes a stated one. */
+/* As cg_record_finish, for a run that failed: open spans stay open. A blank reason becomes a stated
+   one. */
 CG_RECORD_GIVES(cg_code, cg_record_finish_failed,
                 (cg_record * session, const char *reason, cg_record_result *ret, cg_err *reterr),
                 CG_OK)
 /* Everything recorded so far into the spool, and fsync. */
 CG_RECORD_GIVES(cg_code, cg_record_flush, (cg_record * session, cg_err *reterr), CG_OK)
 
-/*
- * The counter now; nanoseconds since the session began; a monotonic clock's time, and such a number
- * of nanoseconds, as a reading.
- */
+/* The counter now. */
 CG_RECORD_GIVES(cg_record_time, cg_record_now, (const cg_record *session), 0)
+/* Nanoseconds since the session began. */
 CG_RECORD_GIVES(uint64_t, cg_record_elapsed_ns, (const cg_record *session), 0)
+/* What the counter read when CLOCK_MONOTONIC said `monotonic_ns`, not before the session began. */
 CG_RECORD_GIVES(cg_record_time, cg_record_time_of,
                 (const cg_record *session, uint64_t monotonic_ns), 0)
+/* What it read so many nanoseconds after the session began. */
 CG_RECORD_GIVES(cg_record_time, cg_record_time_at, (const cg_record *session, uint64_t elapsed_ns),
                 0)
 
-/* The number of a text (at most 8 KiB), of a layout, of a tensor or storage named by text. */
+/* The number of a text (at most 8 KiB); equal texts have the same one. 0: it was refused. */
 CG_RECORD_GIVES(cg_record_name, cg_record_intern, (cg_record * session, const char *text), 0)
+/* As cg_record_intern, for a text that does not end with a NUL. */
 CG_RECORD_GIVES(cg_record_name, cg_record_intern_str, (cg_record * session, cg_str text), 0)
+/* The number of an element type, a device and a shape of `rank` axes. 0: it was refused. */
 CG_RECORD_GIVES(cg_record_layout, cg_record_intern_layout,
                 (cg_record * session, const char *dtype, const char *device, const uint64_t *shape,
                  uint32_t rank),
                 0)
+/* A tensor or a storage that a text names. */
 CG_RECORD_GIVES(cg_record_id, cg_record_text_id, (cg_record * session, const char *text), 0)
 
-/* The root span; the innermost open span of this thread (the root when there is none). */
+/* The root span, which begins and ends with the session. */
 CG_RECORD_GIVES(cg_record_span, cg_record_root, (const cg_record *session), CG_RECORD_NO_SPAN)
+/* The innermost open span of this thread, the root when there is none. */
 CG_RECORD_GIVES(cg_record_span, cg_record_current, (cg_record * session), CG_RECORD_NO_SPAN)
 /*
  * A span that another thread began may be the parent here; it becomes the base of this thread's
@@ -387,18 +429,23 @@ CG_RECORD_DOES(cg_record_span_completed,
 
 /* The reduction alone: f64 with scaling; non-finite elements are counted on the original type. */
 CG_RECORD_GIVES(bool, cg_record_reduce, (const cg_record_view *view, cg_record_stats *ret), false)
-/* Statistics of a view, or reduced elsewhere (on a device). `label` must not be blank. */
+/* Statistics of a view, reduced here and now. `label` must not be blank. */
 CG_RECORD_DOES(cg_record_tensor_stats, (cg_record * session, cg_record_span span,
                                         cg_record_name label, const cg_record_view *view))
+/* Statistics that were reduced elsewhere, on a device for example. `label` must not be blank. */
 CG_RECORD_DOES(cg_record_tensor_stats_of,
                (cg_record * session, cg_record_span span, cg_record_name label,
                 cg_record_layout layout, const cg_record_stats *stats))
+/* A block of storage was taken, in the span. */
 CG_RECORD_DOES(cg_record_memory_alloc,
                (cg_record * session, cg_record_span span, const cg_record_memory_args *args))
+/* A block of storage was given back; storage, tensor and bytes as they were when it was taken. */
 CG_RECORD_DOES(cg_record_memory_free,
                (cg_record * session, cg_record_span span, const cg_record_memory_args *args))
+/* A reading of a device's own account of its memory. */
 CG_RECORD_DOES(cg_record_device_memory,
                (cg_record * session, const cg_record_device_memory_args *args))
+/* An interval the device was busy for what the span caused. */
 CG_RECORD_DOES(cg_record_device_interval, (cg_record * session, cg_record_span span,
                                            const cg_record_device_interval_args *args))
 /* `norm` counts for CG_RECORD_PRESENT (finite, above 0) only; give 0 otherwise. */
@@ -444,6 +491,7 @@ CG_API cg_record_span cg_record_begin_on(cg_record *session, cg_record_name name
 /* Begin a span inside the innermost open one of this thread. */
 CG_RECORD_BEGINS(cg_record_span_begin, (cg_record * session, cg_record_name name, uint32_t kind),
                  kind & 3u, name)
+/* Begin a span that is a part of a training step: CG_RECORD_FORWARD, _BACKWARD or _OPTIMIZER. */
 CG_RECORD_BEGINS(cg_record_step_begin,
                  (cg_record * session, cg_record_name name, uint32_t step, uint32_t kind),
                  (kind & 3u) | (step & 3u) << 2, name)
@@ -455,9 +503,11 @@ CG_RECORD_BEGINS(cg_record_measure_begin, (cg_record * session, cg_record_name n
  */
 CG_RECORD_WHEN(session, cg_record_span_end, (cg_record * session, cg_record_span span),
                (session, span))
+/* An operation that was called in the span; `args` need not outlive the call. */
 CG_RECORD_WHEN(session, cg_record_op,
                (cg_record * session, cg_record_span span, const cg_record_op_args *args),
                (session, span, args))
+/* A tensor that was seen in the span; `args` need not outlive the call. */
 CG_RECORD_WHEN(session, cg_record_tensor,
                (cg_record * session, cg_record_span span, const cg_record_tensor_args *args),
                (session, span, args))
@@ -468,24 +518,26 @@ CG_RECORD_WHEN(session, cg_record_scalar,
 
 /* ---- afterwards ---------------------------------------------------------- */
 
+/* A span that was open when the process died. */
 typedef struct cg_record_open_span {
-    uint64_t number; /* its id is `s` and this number */
-    uint64_t start_ns;
-    cg_str name;
+    uint64_t number;   /* its id is `s` and this number */
+    uint64_t start_ns; /* since the session began */
+    cg_str name;       /* borrowed from the account */
 } cg_record_open_span;
 
 /* The account of a recovery. Zero it, set `size`; release it with cg_record_recovery_free. */
 typedef struct cg_record_recovery {
-    uint32_t size;
+    uint32_t size;              /* sizeof(cg_record_recovery) of the caller */
     uint64_t records_recovered; /* complete records, meta included, the added terminal not */
-    uint64_t records_dropped;
-    uint64_t records_refused;
-    bool is_cut; /* an incomplete part was left out: */
+    uint64_t records_dropped;   /* that a full ring had dropped */
+    uint64_t records_refused;   /* that had been left out because of their arguments */
+    bool is_cut;                /* an incomplete part was left out: */
+    /* where it began, counted from line 1 and from byte 0, and how long it was. */
     uint64_t cut_line, cut_offset, cut_bytes;
     cg_record_open_span *open_spans; /* the root first, then in order of start */
     size_t open_span_count;
     char *reason; /* the terminal's text */
-    void *memory;
+    void *memory; /* the library's */
 } cg_record_recovery;
 
 /*
@@ -495,6 +547,7 @@ typedef struct cg_record_recovery {
 CG_RECORD_GIVES(cg_code, cg_record_recover,
                 (const char *spool, const char *output, cg_record_recovery *ret, cg_err *reterr),
                 CG_OK)
+/* Release what the account holds, and zero it. */
 CG_RECORD_DOES(cg_record_recovery_free, (cg_record_recovery * recovery))
 
 #if defined(CG_RECORD_OFF) && defined(__GNUC__)

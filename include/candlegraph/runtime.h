@@ -34,14 +34,18 @@
 extern "C" {
 #endif
 
-#define CG_RUNTIME_SCHEMA_1 "candle-graph/runtime/1"
+/* What a trace promises; all three may hold every record. */
+#define CG_RUNTIME_SCHEMA_1 "candle-graph/runtime/1" /* tensors, operations, gradients */
 #define CG_RUNTIME_SCHEMA_2 "candle-graph/runtime/2" /* steps, value observations */
 #define CG_RUNTIME_SCHEMA_3 "candle-graph/runtime/3" /* phase, durations, edge timings */
 
-enum { CG_RUNTIME_LINES = 0, CG_RUNTIME_DOCUMENT = 1 }; /* form */
-enum { CG_RUNTIME_TRAIN = 0, CG_RUNTIME_INFER = 1 };    /* phase of a profile */
+/* Form: a record a line, or one JSON document. */
+enum { CG_RUNTIME_LINES = 0, CG_RUNTIME_DOCUMENT = 1 };
+/* Phase of a profile. */
+enum { CG_RUNTIME_TRAIN = 0, CG_RUNTIME_INFER = 1 };
+/* State of a gradient. */
 enum {
-    CG_RUNTIME_PRESENT = 0, /* state of a gradient */
+    CG_RUNTIME_PRESENT = 0,
     CG_RUNTIME_MISSING = 1,
     CG_RUNTIME_ZERO = 2,
     CG_RUNTIME_NON_FINITE = 3
@@ -55,52 +59,65 @@ typedef struct cg_runtime_run {
     const char *schema;     /* one of the three; NULL: the first */
     const char *entrypoint; /* free text */
     const char *profile;    /* free text: debug, release */
-    const char *const *cargo_features;
+    const char *const *cargo_features; /* the program was built with */
     size_t cargo_feature_count;
-    const char *const *cfg;
+    const char *const *cfg; /* conditions it was built under, as rustc spells them */
     size_t cfg_count;
     const char *analysis_id, *build_id; /* of the scan this run belongs to, may be NULL */
     const char *phase;                  /* train or infer, may be NULL */
 } cg_runtime_run;
 
+/*
+ * A tensor at a probe. Here and below: event_id is not empty and of this record alone; static_id is
+ * the id of the thing in the model document, or NULL; source is a place or a name of the probe, or
+ * NULL; step counts as the program does, and is left out without has_step.
+ */
 typedef struct cg_runtime_tensor {
     uint32_t size;
-    uint32_t rank;
-    const uint64_t *shape;
+    uint32_t rank;         /* axes of shape */
+    const uint64_t *shape; /* may be NULL for a scalar */
     const char *event_id;
-    const char *static_id, *source; /* may be NULL */
-    const char *dtype, *device;
-    const char *storage_id; /* may be NULL */
-    bool is_contiguous, is_grad_required;
+    const char *static_id, *source;
+    const char *dtype, *device; /* as Candle says it: `f32`; `cpu`, `cuda:0`, `metal`, free text */
+    const char *storage_id;     /* which memory it lies in; may be NULL */
+    bool is_contiguous;         /* its layout is */
+    bool is_grad_required;      /* it is a variable, or made of one */
     bool has_step;
     uint64_t step;
 } cg_runtime_tensor;
 
+/* One call of an operation; event_id, static_id, source and step as of a tensor. */
 typedef struct cg_runtime_operation {
     uint32_t size;
-    const char *event_id, *op;
-    const char *static_id, *source; /* may be NULL */
-    const char *const *inputs;
+    const char *event_id, *op; /* op: its name */
+    const char *static_id, *source;
+    const char *const *inputs; /* names of its operands */
     size_t input_count;
-    const char *output; /* may be NULL */
+    const char *output; /* name of its result; may be NULL */
     bool has_step, has_duration;
-    uint64_t step, duration_ns;
+    uint64_t step, duration_ns; /* host time, left out without has_duration */
 } cg_runtime_operation;
 
 /*
- * A norm belongs to a present gradient (finite, not 0), may be 0 for a zero one and not finite for
- * one that is not; a missing gradient has none.
+ * What became of the gradient of a parameter, by the root (builder it was made with) and the key
+ * below it, with numbers; event_id and step as of a tensor. A norm belongs to a present
+ * gradient (finite, not 0), may be 0 for a zero one and not finite for one that is not; a missing
+ * gradient has none.
  */
 typedef struct cg_runtime_gradient {
     uint32_t size;
-    uint32_t state;
+    uint32_t state; /* CG_RUNTIME_PRESENT ... */
     const char *event_id, *root, *key;
     bool has_step, has_norm;
     uint64_t step;
     double norm;
 } cg_runtime_gradient;
 
-/* The three numbers are over the finite elements and finite; count the others. */
+/*
+ * The range of a tensor: min, max and abs_max are over the finite elements and finite,
+ * nonfinite_count are the others, saturated_count those at an end of their type's range. event_id,
+ * static_id, source and step as of a tensor.
+ */
 typedef struct cg_runtime_value {
     uint32_t size;
     const char *event_id;
@@ -111,10 +128,11 @@ typedef struct cg_runtime_value {
     uint64_t nonfinite_count, saturated_count;
 } cg_runtime_value;
 
+/* Time between two things of the model document; event_id and step as of a tensor. */
 typedef struct cg_runtime_edge {
     uint32_t size;
-    const char *event_id, *from_static_id, *to_static_id;
-    uint64_t duration_ns;
+    const char *event_id, *from_static_id, *to_static_id; /* where it begins, where it ends */
+    uint64_t duration_ns;                                 /* host time */
     bool has_step;
     uint64_t step;
 } cg_runtime_edge;
@@ -125,6 +143,7 @@ typedef struct cg_runtime_timed {
     char event_id[64]; /* PHASE-op-STEP-NUMBER */
 } cg_runtime_timed;
 
+/* What cg_runtime_finish wrote. */
 typedef struct cg_runtime_result {
     uint32_t size;
     uint64_t records;         /* the description of the run not counted */
@@ -140,7 +159,7 @@ CG_API void cg_runtime_run_profile(cg_runtime_run *run, uint32_t phase, const ch
  */
 CG_API cg_code cg_runtime_open(const char *path, uint32_t form, const cg_runtime_run *run,
                                cg_runtime **ret, cg_err *reterr);
-/* The same into a sink, which must stay until cg_runtime_finish. */
+/* As cg_runtime_open, into a sink, which must stay until cg_runtime_finish. */
 CG_API cg_code cg_runtime_open_sink(cg_sink sink, uint32_t form, const cg_runtime_run *run,
                                     cg_runtime **ret, cg_err *reterr);
 

@@ -24,8 +24,10 @@
 extern "C" {
 #endif
 
+/* The source of one crate, read; opened below, released with cg_scan_free. */
 typedef struct cg_scan cg_scan;
 
+/* What to read, and how much of it. Texts are borrowed while cg_scan_open runs. */
 typedef struct cg_scan_request {
     uint32_t size;               /* sizeof(cg_scan_request) of the caller */
     const char *path;            /* a directory, a Cargo.toml, or a file in a crate; NULL: "." */
@@ -37,7 +39,8 @@ typedef struct cg_scan_request {
     size_t feature_count;
     const char *const *sources; /* NAME=DIR: where a dependency's sources lie */
     size_t source_count;
-    bool has_all_features, has_no_default_features;
+    bool has_all_features;        /* turn all of them on */
+    bool has_no_default_features; /* leave the default ones off */
     bool asks_cargo;   /* run `cargo metadata` and `rustc --print cfg`, offline and locked */
     bool is_heuristic; /* also guesses from names: stages, artifacts, call order */
     const char *cache_directory; /* keep and use results there; NULL: no cache */
@@ -61,6 +64,7 @@ typedef struct cg_scan_request {
  */
 CG_API cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, cg_scan **ret,
                             cg_err *reterr) CG_MUST;
+/* Release a scan, its checkpoint and its runs, and every text read from it. NULL is allowed. */
 CG_API void cg_scan_free(cg_scan *scan);
 
 /*
@@ -72,16 +76,23 @@ CG_API void cg_scan_free(cg_scan *scan);
 CG_API cg_code cg_scan_checkpoint(cg_scan *scan, const char *path, const char *root,
                                   const char *component, cg_err *reterr) CG_MUST;
 
+/* What was found, in numbers and names. */
 typedef struct cg_scan_facts {
     uint32_t size; /* set by the caller */
+    /* Of the model document; a family of parameters (`layers.{i}.w`) counts as one. */
     uint64_t component_count, parameter_count, module_count, function_count;
+    /* Findings by severity, as the levels of the project left them. */
     uint64_t error_count, warning_count, information_count;
-    uint64_t missing_count, unclaimed_count; /* with a checkpoint */
-    bool has_checkpoint, is_from_cache;
-    cg_str analysis_id, package, version;
-    bool has_runtime_trace;
-    uint64_t runtime_observations, identity_mismatches; /* with a runtime trace */
+    uint64_t missing_count, unclaimed_count; /* keys, with a checkpoint */
+    bool has_checkpoint;                     /* cg_scan_checkpoint has succeeded */
+    bool is_from_cache;                      /* nothing was analysed again */
+    cg_str analysis_id;                      /* digest of everything that was read */
+    cg_str package, version;                 /* of the crate, absent without a manifest */
+    bool has_runtime_trace;                  /* one was merged */
+    /* With a runtime trace: its records, and the findings that it is of another scan or build. */
+    uint64_t runtime_observations, identity_mismatches;
 } cg_scan_facts;
+/* What was found, in numbers; the texts live as long as the scan. Never fails. */
 CG_API void cg_scan_facts_of(const cg_scan *scan, cg_scan_facts *ret);
 
 /* ---- documents -------------------------------------------------------- */
@@ -99,21 +110,26 @@ CG_API cg_code cg_write_model_page(const cg_scan *scan, cg_sink sink, cg_err *re
 CG_API cg_code cg_write_model_file_page(const cg_env *env, const char *path, cg_sink sink,
                                         cg_err *reterr) CG_MUST;
 
+/* A question to a crate. */
 typedef struct cg_scan_query {
     uint32_t size;      /* sizeof(cg_scan_query) of the caller */
     const char *kind;   /* `parameters`, `graph-train`; `-` and `_` are equal */
     const char *select; /* NULL: all */
     const char *to;     /* other end of a path */
     bool has_limit;     /* else 100 rows */
-    uint64_t limit, offset;
-    bool is_brief; /* text: a line for each item, with its id */
+    uint64_t limit;     /* rows at most, with has_limit; UINT64_MAX: all of them */
+    uint64_t offset;    /* rows left out at the start */
+    bool is_brief;      /* text: a line for each item, with its id */
 } cg_scan_query;
 
-/* Is it a kind of question to a crate? And all of them, separated by blanks; `join` is one, which
-   cg_write_join answers. */
+/* Is it a kind of question to a crate? `join` is one, which cg_write_join answers. */
 CG_API bool cg_scan_query_exists(const char *kind);
+/* All of them, separated by blanks; static. */
 CG_API const char *cg_scan_query_words(void);
-/* candle-graph/query/1 */
+/*
+ * candle-graph/query/1: rows in a fixed order, and how many there are.
+ * CG_USAGE: no such kind. CG_INPUT: a selector that is missing or fits nothing, or limit 0.
+ */
 CG_API cg_code cg_write_scan_query(const cg_scan *scan, const cg_scan_query *query,
                                    const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;
 /* candle-graph/tree/1: modules with parameters and bytes; component NULL: all at the top. */
@@ -134,11 +150,13 @@ CG_API cg_code cg_write_key_map(const cg_scan *scan, cg_sink sink, cg_err *reter
 CG_API cg_code cg_scan_join(cg_scan *scan, const char *path, const char *component,
                             cg_err *reterr) CG_MUST;
 
+/* Which rows of a join to show. */
 typedef struct cg_join_query {
     uint32_t size;      /* sizeof(cg_join_query) of the caller */
     const char *select; /* only rows with this in an id or a name; NULL: all */
     bool has_limit;     /* else 100 rows of each list */
-    uint64_t limit, offset;
+    uint64_t limit;     /* rows of each list at most, with has_limit */
+    uint64_t offset;    /* rows of each list left out at the start */
 } cg_join_query;
 /* candle-graph/join/1: what never ran, never learned and why, and what ran. CG_USAGE: no runs. */
 CG_API cg_code cg_write_join(const cg_scan *scan, const cg_join_query *query,
@@ -151,7 +169,7 @@ CG_API cg_code cg_write_join(const cg_scan *scan, const cg_join_query *query,
  */
 CG_API cg_code cg_write_join_page(const cg_scan *scan, cg_sink sink, cg_err *reterr) CG_MUST;
 
-/* Forms of the list of findings, by the words of --message-format. */
+/* CG_MESSAGE_FORMATS: forms of the list of findings, by the words of --message-format. */
 #define CG_MESSAGE_FORMATS(X)                                                                      \
     X(HUMAN, "human")                                                                              \
     X(SHORT, "short")                                                                              \
@@ -159,6 +177,7 @@ CG_API cg_code cg_write_join_page(const cg_scan *scan, cg_sink sink, cg_err *ret
     X(CARGO_JSON, "cargo-json")                                                                    \
     X(SARIF, "sarif")                                                                              \
     X(GITHUB, "github")
+/* One of them: CG_MESSAGE_HUMAN and so on. */
 typedef uint32_t cg_message_format;
 enum {
 #define CG_ROW_(name, word) CG_MESSAGE_##name,
@@ -175,11 +194,12 @@ CG_API cg_code cg_write_explanation(const cg_env *env, const char *code, const c
 
 /* ---- gates ------------------------------------------------------------ */
 
+/* Which findings fail a gate; all of them only when proven. */
 typedef uint32_t cg_strictness;
 enum {
-    CG_STRICT_NONE = 0,   /* only denied rules */
+    CG_STRICT_NONE = 0,   /* those of denied codes */
     CG_STRICT_SOURCE = 1, /* and errors in the source, not those of a checkpoint */
-    CG_STRICT_ALL = 2
+    CG_STRICT_ALL = 2     /* and those of a checkpoint */
 };
 
 /*
@@ -191,6 +211,7 @@ CG_API cg_code cg_scan_gate(const cg_scan *scan, cg_strictness strictness, const
                             size_t deny_count, void (*warn)(void *context, cg_str word),
                             void *context, cg_err *reterr) CG_MUST;
 
+/* How much a saved baseline knows. */
 typedef uint32_t cg_baseline_kind;
 enum { CG_BASELINE_FINGERPRINT = 0, CG_BASELINE_READABLE = 1 };
 
