@@ -397,8 +397,7 @@ static void warn_of_word(void *context, cg_str word)
 
     (void)snprintf(text, sizeof text, "%.*s", (int)(word.len < 70 ? word.len : 70), word.ptr);
     print_open(&out, io->err);
-    print_format(&out,
-                 "candle-graph: warning: `--deny %s` names no rule; `explain` lists the codes\n",
+    print_format(&out, "candle-graph: warning: `--deny %s` is no code; `explain` lists the codes\n",
                  print_safe_word(text).at);
     (void)print_close(&out);
 }

@@ -136,7 +136,7 @@ static void files(printer *out, bool has_crate, bool has_run)
              "beside a Cargo.toml: levels of findings, as in [package.metadata.candle-graph]; "
              "candle-graph-findings(5)");
     if (has_run) {
-        item(out, "trace.jsonl", "what is read of a directory, and what a bundle holds");
+        item(out, "trace.jsonl", "what is read of a folder, and what a bundle holds");
         item(out, "RUN.spool", "what a recorder writes until RUN is complete; for recover");
     }
 }

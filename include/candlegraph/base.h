@@ -113,7 +113,7 @@ typedef struct cg_allocator {
     X(CSV_ROW_CELLS, "csv-row-cells", 4096u, "cells of one row of an exported table")              \
     X(CSV_ROWS, "csv-rows", UINT64_C(10000000), "rows of one exported table")                      \
     X(BUNDLE_FILES, "bundle-files", UINT64_C(100000), "files of one bundle")                       \
-    X(BUNDLE_DEPTH, "bundle-depth", 16u, "directories inside each other in a bundle")              \
+    X(BUNDLE_DEPTH, "bundle-depth", 16u, "folders inside each other in a bundle")                  \
     X(BUNDLE_PATH_BYTES, "bundle-path-bytes", 1024u, "a file name inside a bundle, as declared")   \
     X(MANIFEST_BYTES, "manifest-bytes", 16u << 20, "bundle.json; larger is a mistake or an attack")
 

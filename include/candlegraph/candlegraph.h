@@ -52,9 +52,9 @@ typedef struct cg_run cg_run;
 /* What an input is. */
 typedef uint32_t cg_input_kind;
 enum {
-    CG_INPUT_RAW_TRACE = 1, /* a trace file, or a directory with trace.jsonl alone */
+    CG_INPUT_RAW_TRACE = 1, /* a trace file, or a folder with trace.jsonl alone */
     CG_INPUT_BUNDLE = 2,    /* a published bundle */
-    CG_INPUT_CRATE = 3,     /* a directory with Cargo.toml or Rust sources */
+    CG_INPUT_CRATE = 3,     /* a folder with Cargo.toml or Rust sources */
     CG_INPUT_MODEL = 4,     /* a file with candle-graph/model/1 */
     CG_INPUT_DOCUMENT = 5,  /* a file with comparison/6, series/1, campaign-status/1 or join/1 */
     CG_INPUT_CAMPAIGN = 6   /* the plan of a campaign, campaign/1 */
@@ -65,7 +65,7 @@ CG_API cg_code cg_input_kind_of(const cg_env *env, const char *path, cg_input_ki
                                 cg_err *reterr) CG_MUST;
 
 /*
- * Read and analyse the trace at `path` (file, pipe or directory).
+ * Read and analyse the trace at `path` (file, pipe or folder).
  * CG_NOT_FOUND, CG_INPUT, CG_LIMIT, CG_NOMEM, CG_INTERRUPTED.
  */
 CG_API cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret,
@@ -74,7 +74,7 @@ CG_API cg_code cg_run_open(const cg_env *env, const char *path, cg_run **ret,
 CG_API cg_code cg_run_read(const cg_env *env, const void *bytes, size_t count, const char *name,
                            cg_run **ret, cg_err *reterr) CG_MUST;
 /*
- * The trace at `path` with the Nsight exports of a directory; NULL: none. Bad exports become part
+ * The trace at `path` with the Nsight exports of a folder; NULL: none. Bad exports become part
  * of the evidence. The path of a bundle is refused: it has its own.
  */
 CG_API cg_code cg_run_open_with_nsight(const cg_env *env, const char *path,
@@ -241,7 +241,7 @@ CG_API bool cg_run_span(const cg_run *run, uint64_t index, cg_span *ret);
 /* ---- bundles: verify -------------------------------------------------- */
 
 /*
- * A bundle is a directory with bundle.json, trace.jsonl, evidence.json and
+ * A bundle is a folder with bundle.json, trace.jsonl, evidence.json and
  * more; cg_run_open reads it like a trace, after verifying it. What a document
  * then shows is derived from the trace, and refused where the published
  * evidence says otherwise (`bundle-evidence-differs`).
@@ -349,14 +349,14 @@ typedef struct cg_capture cg_capture;
 
 /*
  * On success one of *ret and *ret_already is not NULL. `env` must outlive the
- * capture. Directories on the way to the destination are made.
+ * capture. Folders on the way to the destination are made.
  */
 CG_API cg_code cg_capture_begin(const cg_env *env, const char *bundle_path,
                                 const cg_capture_plan *plan, cg_capture **ret,
                                 cg_publication **ret_already, cg_err *reterr) CG_MUST;
 /* The path to record to; nothing stands there yet. */
 CG_API const char *cg_capture_trace_path(const cg_capture *capture);
-/* Nsight exports to be published with it; the directory is read when publishing. */
+/* Nsight exports to be published with it; the folder is read when publishing. */
 CG_API cg_code cg_capture_set_nsight(cg_capture *capture, const char *directory,
                                      cg_err *reterr) CG_MUST;
 /*
@@ -500,7 +500,7 @@ CG_API cg_code cg_recover(const cg_env *env, const char *input, const char *outp
 
 /*
  * A file that appears whole or not at all. Refuses to land in an input, below
- * a directory that holds bundle.json, or through a link. Streams (a pipe, a
+ * a folder that holds bundle.json, or through a link. Streams (a pipe, a
  * character device) are written directly.
  */
 typedef struct cg_output cg_output;

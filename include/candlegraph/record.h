@@ -363,7 +363,7 @@ CG_RECORD_GIVES(bool, cg_record_dense_bytes,
 CG_RECORD_GIVES(uint32_t, cg_record_category_of, (uint32_t step, bool is_parameter), 0)
 
 /*
- * Open a session that will write `path`. Missing parent directories are made, `path.spool` is
+ * Open a session that will write `path`. Missing parent folders are made, `path.spool` is
  * created beside it; `path` itself appears whole at finish. CG_USAGE: the description breaks a
  * rule of the format, nothing was created. CG_OUTPUT, CG_NOMEM. *ret is NULL on failure.
  */

@@ -154,7 +154,7 @@ typedef struct cg_runtime_result {
 CG_API void cg_runtime_run_profile(cg_runtime_run *run, uint32_t phase, const char *entrypoint);
 
 /*
- * Open `path`, which is truncated; missing parent directories are made. CG_USAGE: the description
+ * Open `path`, which is truncated; missing parent folders are made. CG_USAGE: the description
  * breaks a rule, nothing was created. CG_OUTPUT, CG_NOMEM. *ret is NULL on failure.
  */
 CG_API cg_code cg_runtime_open(const char *path, uint32_t form, const cg_runtime_run *run,

@@ -30,7 +30,7 @@ typedef struct cg_scan cg_scan;
 /* What to read, and how much of it. Texts are borrowed while cg_scan_open runs. */
 typedef struct cg_scan_request {
     uint32_t size;               /* sizeof(cg_scan_request) of the caller */
-    const char *path;            /* a directory, a Cargo.toml, or a file in a crate; NULL: "." */
+    const char *path;            /* a folder, a Cargo.toml, or a file in a crate; NULL: "." */
     const char *package;         /* member of a workspace; NULL: the one at the path */
     const char *target;          /* triple; NULL: the host's */
     const char *cargo_target;    /* name of a target; NULL: the library, else the first binary */
@@ -68,7 +68,7 @@ CG_API cg_code cg_scan_open(const cg_env *env, const cg_scan_request *request, c
 CG_API void cg_scan_free(cg_scan *scan);
 
 /*
- * Compare a checkpoint (a .safetensors file, an index of shards, a directory with one of them) with
+ * Compare a checkpoint (a .safetensors file, an index of shards, a folder with one of them) with
  * the parameters below `root` of `component`; NULL: the first root, every component that is
  * not part of another. Only headers are read. Later documents have its shapes and dtypes, and
  * findings for what does not fit. At most once for a scan.

@@ -270,7 +270,7 @@ cg_code cg_capture_begin(const cg_env *env, const char *bundle_path, const cg_ca
     if (bundle_path == NULL || inner.entrypoint.ptr == NULL || inner.correlation_id.ptr == NULL ||
         inner.device.ptr == NULL)
         return cg_fail(reterr, PROBLEM_USAGE,
-                       "a plan names entrypoint, correlation id and device, and a destination");
+                       "a plan names entry point, correlation id and device, and a destination");
     self = new_object(env, &start, sizeof *self, reterr);
     if (self == NULL)
         return CG_NOMEM;

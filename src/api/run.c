@@ -185,7 +185,7 @@ static cg_code look_at_directory(const cg_env *env, arena *mem, cg_str path, pla
     }
     if (trace != OS_FILE) {
         cg_fail(reterr, PROBLEM_INPUT_KIND,
-                "a directory without %s, bundle.json, Cargo.toml or Rust files", TRACE_FILE);
+                "a folder without %s, bundle.json, Cargo.toml or Rust files", TRACE_FILE);
         err_in_file(reterr, path);
         return CG_INPUT;
     }
@@ -325,7 +325,7 @@ static cg_code look_at(const cg_env *env, arena *mem, cg_str path, place *ret, c
     case OS_DIRECTORY: return look_at_directory(env, mem, path, ret, reterr);
     case OS_LINK:
     case OS_OTHER:
-        cg_fail(reterr, PROBLEM_INPUT_KIND, "neither a file, a pipe nor a directory");
+        cg_fail(reterr, PROBLEM_INPUT_KIND, "neither a file, a pipe nor a folder");
         err_in_file(reterr, path);
         return CG_INPUT;
     case OS_PIPE:

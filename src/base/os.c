@@ -513,11 +513,11 @@ static cg_code output_open_parent(os_output *self, cg_err *reterr)
     self->directory = os_open_retried(os, AT_FDCWD, parent, flags, 0);
     if (self->directory < 0 && errno == ENOENT) {
         if (output_make_parents(self) != 0)
-            return output_fail(self, "its directory cannot be made", errno, reterr);
+            return output_fail(self, "its folder cannot be made", errno, reterr);
         self->directory = os_open_retried(os, AT_FDCWD, parent, flags, 0);
     }
     if (self->directory < 0)
-        return output_fail(self, "its directory cannot be opened", errno, reterr);
+        return output_fail(self, "its folder cannot be opened", errno, reterr);
     return CG_OK;
 }
 
@@ -810,8 +810,8 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
     memset(self->made, 0, self->path_size / 2);
     if (!is_durable) {
         os_reason reason;
-        cg_code code = cg_fail(reterr, PROBLEM_OUTPUT_DURABILITY,
-                               "its directory cannot be synced: %s", os_say(&reason, errno));
+        cg_code code = cg_fail(reterr, PROBLEM_OUTPUT_DURABILITY, "its folder cannot be synced: %s",
+                               os_say(&reason, errno));
 
         err_in_file(reterr, output_path(self));
         return code;

@@ -21,7 +21,7 @@ static cg_code fail(cg_str name, const char *what, int number, cg_err *reterr)
 
     cg_code code =
         name.len == 0
-            ? cg_fail(reterr, problem, "the directory cannot be %s: %s", what, reason)
+            ? cg_fail(reterr, problem, "the folder cannot be %s: %s", what, reason)
             : cg_fail(reterr, problem, "`%.*s` cannot be %s: %s", ERR_STR(name), what, reason);
 
     errno = number;
@@ -91,7 +91,7 @@ static cg_code list_entry(os_dir *self, listing *list, const char *name, cg_err 
     if (os_lstat_at(self->os, self->handle, name, &about) != 0)
         return errno == ENOENT ? CG_OK : fail(str_from(name), "examined", errno, reterr);
     if (list->entries.count >= list->ceiling)
-        return cg_fail(reterr, PROBLEM_LIMIT, "the directory holds more than %zu entries",
+        return cg_fail(reterr, PROBLEM_LIMIT, "the folder holds more than %zu entries",
                        list->ceiling);
     entry.kind = kind_of_mode(about.st_mode);
     added = vec_add(list->heap, &list->entries);
@@ -267,7 +267,7 @@ cg_code os_dir_open_file(os_dir *self, cg_str path, unsigned flags, os_file *ret
 
     *ret = (os_file){.handle = -1};
     if (!os_dir_is_safe(path))
-        return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "`%.*s` leads out of the directory",
+        return cg_fail(reterr, PROBLEM_INPUT_UNREADABLE, "`%.*s` leads out of the folder",
                        ERR_STR(path));
     parent = open_parent(self, path, &last);
     if (parent < 0)

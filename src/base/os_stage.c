@@ -76,15 +76,15 @@ static cg_code make_step(os_stage *self, int *at, const char *name, cg_err *rete
     made->handle = open_directory(os, *at, ".", O_RDONLY);
     if (made->handle < 0) {
         self->made.count--;
-        return fail("its directory cannot be made", errno, reterr);
+        return fail("its folder cannot be made", errno, reterr);
     }
     OS_RETRY(result, os->mkdir_at(os->context, *at, name, 0777));
     made->is_ours = result == 0;
     if (result != 0 && errno != EEXIST)
-        return fail("its directory cannot be made", errno, reterr);
+        return fail("its folder cannot be made", errno, reterr);
     next = open_directory(os, *at, name, O_PATH);
     if (next < 0)
-        return fail("its directory cannot be opened", errno, reterr);
+        return fail("its folder cannot be opened", errno, reterr);
     close_handle(os, at);
     *at = next;
     return CG_OK;
@@ -96,12 +96,12 @@ static cg_code step(os_stage *self, int *at, cg_str part, cg_err *reterr)
     int next;
 
     if (!os_name(name, sizeof name, part))
-        return fail("its directory cannot be opened", errno, reterr);
+        return fail("its folder cannot be opened", errno, reterr);
     next = open_directory(self->os, *at, name, O_PATH);
     if (next < 0 && errno == ENOENT)
         return make_step(self, at, name, reterr);
     if (next < 0)
-        return fail("its directory cannot be opened", errno, reterr);
+        return fail("its folder cannot be opened", errno, reterr);
     close_handle(self->os, at);
     *at = next;
     return CG_OK;
@@ -122,7 +122,7 @@ static cg_code walk(os_stage *self, int *at, cg_str parent, cg_err *reterr)
     }
     self->parent.handle = open_directory(self->os, *at, ".", O_RDONLY);
     if (self->parent.handle < 0)
-        return fail("its directory cannot be opened", errno, reterr);
+        return fail("its folder cannot be opened", errno, reterr);
     return CG_OK;
 }
 
@@ -142,12 +142,12 @@ static cg_code open_parent(os_stage *self, cg_str path, cg_err *reterr)
     }
     if (!os_name(self->name, sizeof self->name, path) || strcmp(self->name, ".") == 0 ||
         strcmp(self->name, "..") == 0)
-        return cg_fail(reterr, PROBLEM_OUTPUT_NAME, "`%.*s` is no name a directory can be given",
+        return cg_fail(reterr, PROBLEM_OUTPUT_NAME, "`%.*s` is no name a folder can be given",
                        ERR_STR(path));
     at = open_directory(self->os, AT_FDCWD, parent.len > 0 && parent.ptr[0] == '/' ? "/" : ".",
                         O_PATH);
     if (at < 0)
-        return fail("its directory cannot be opened", errno, reterr);
+        return fail("its folder cannot be opened", errno, reterr);
     code = walk(self, &at, parent, reterr);
     close_handle(self->os, &at);
     return code;
@@ -413,16 +413,16 @@ static cg_code claim_staging(os_stage *self, bool *ret_again, cg_err *reterr)
         return CG_OK;
     }
     if (self->staging.handle < 0)
-        return fail("its staging directory cannot be opened", errno, reterr);
+        return fail("its staging folder cannot be opened", errno, reterr);
     if (take_lock(os, self->staging.handle) != 0 && !is_lock_missing(errno)) {
         if (errno != EWOULDBLOCK)
-            return fail("its staging directory cannot be locked", errno, reterr);
+            return fail("its staging folder cannot be locked", errno, reterr);
         *ret_again = true;
         return CG_OK;
     }
     same = is_at(os, self->parent.handle, self->staging_name, self->staging.handle);
     if (same < 0)
-        return fail("its staging directory cannot be examined", errno, reterr);
+        return fail("its staging folder cannot be examined", errno, reterr);
     *ret_again = same == 0;
     return CG_OK;
 }
@@ -445,7 +445,7 @@ cg_code os_stage_begin(const cg_env *env, os_stage *self, cg_err *reterr)
             self->staging_name[0] = '\0';
             if (errno == EEXIST)
                 continue;
-            return fail("its staging directory cannot be made", errno, reterr);
+            return fail("its staging folder cannot be made", errno, reterr);
         }
         CG_TRY(claim_staging(self, &is_again, reterr));
         if (!is_again)
@@ -453,7 +453,7 @@ cg_code os_stage_begin(const cg_env *env, os_stage *self, cg_err *reterr)
         close_handle(os, &self->staging.handle);
         self->staging_name[0] = '\0';
     }
-    return cg_fail(reterr, PROBLEM_OUTPUT, "its staging directory is taken away again and again");
+    return cg_fail(reterr, PROBLEM_OUTPUT, "its staging folder is taken away again and again");
 }
 
 /* --- content --- */
@@ -466,13 +466,13 @@ cg_code os_stage_directory(os_stage *self, cg_str name, os_dir *ret, cg_err *ret
 
     *ret = (os_dir){.os = os, .handle = -1};
     if (!os_name(text, sizeof text, name))
-        return fail("a directory of the bundle cannot be made", errno, reterr);
+        return fail("a folder of the bundle cannot be made", errno, reterr);
     OS_RETRY(result, os->mkdir_at(os->context, self->staging.handle, text, 0777));
     if (result != 0)
-        return fail("a directory of the bundle cannot be made", errno, reterr);
+        return fail("a folder of the bundle cannot be made", errno, reterr);
     ret->handle = open_directory(os, self->staging.handle, text, O_RDONLY | O_NOFOLLOW);
     if (ret->handle < 0)
-        return fail("a directory of the bundle cannot be opened", errno, reterr);
+        return fail("a folder of the bundle cannot be opened", errno, reterr);
     return CG_OK;
 }
 
@@ -483,7 +483,7 @@ cg_code os_stage_close_directory(os_dir *directory, cg_err *reterr)
 
     os_dir_close(directory);
     if (result != 0)
-        return fail("a directory of the bundle cannot be made durable", number, reterr);
+        return fail("a folder of the bundle cannot be made durable", number, reterr);
     return CG_OK;
 }
 

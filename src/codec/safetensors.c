@@ -535,7 +535,7 @@ static cg_code check_listing(yyjson_val *key, yyjson_val *value, cg_err *reterr)
                        ERR_STR(json_text(key)));
     if (!os_dir_is_safe(json_text(value)))
         return cg_fail(reterr, PROBLEM_SAFETENSORS_ESCAPE,
-                       "the shard `%.*s` is not in the directory of the index",
+                       "the shard `%.*s` is not in the folder of the index",
                        ERR_STR(json_text(value)));
     return CG_OK;
 }

@@ -701,7 +701,7 @@ static cg_code describe(work *self, gpu_evidence *ret, cg_err *reterr)
     if (!has_rows(&ret->wire)) {
         ret->wire.status = GPU_STATUS_UNAVAILABLE;
         ret->wire.reason =
-            reason.ptr != NULL ? reason : CG_LIT("the directory holds no rows of a known export");
+            reason.ptr != NULL ? reason : CG_LIT("the folder holds no rows of a known export");
     }
     for (unsigned i = 0; i < GPU_REPORT_COUNT; i++) {
         if (!qualify(self->mem, self->is_covered[i], i, self->failures[i], self->totals[i],

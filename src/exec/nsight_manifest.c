@@ -158,7 +158,7 @@ static cg_code check_artifact(check *self, const doc_artifact *declared, cg_err 
         return CG_OK;
     }
     if (!os_dir_is_safe(declared->path)) {
-        nsight_note(self->notes, "the declared path `%.*s` leads out of the directory",
+        nsight_note(self->notes, "the declared path `%.*s` leads out of the folder",
                     ERR_STR(declared->path));
         return CG_OK;
     }

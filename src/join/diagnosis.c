@@ -361,8 +361,8 @@ static cg_code find_running(difference *self, cg_err *reterr)
         code = difference_add_row(
             self, DIAGNOSIS_RUNNING_STATE_ONLY, &pairs, false,
             key_count > 0
-                ? CG_LIT("only running statistics of batch norms are absent: the weights are "
-                         "there, the network can be trained but not evaluated")
+                ? CG_LIT("only running statistics of batch norms are absent: the parameters are "
+                         "there, the model can be trained but not evaluated")
                 : CG_LIT("counters of seen batches, which Candle does not use; harmless"),
             NULL, reterr);
     vec_free(self->heap, &pairs);
@@ -557,7 +557,7 @@ static cg_code find_rest(difference *self, cg_err *reterr)
         code = difference_add_row(
             self, DIAGNOSIS_UNEXPLAINED, &pairs, false,
             is_one_of_several(self->header)
-                ? CG_LIT("the file is one of several parts; name the index or the directory")
+                ? CG_LIT("the file is one of several parts; name the index or the folder")
                 : CG_LIT("the code asks for these, and nothing in the file looks like them"),
             NULL, reterr);
     pairs.count = 0;

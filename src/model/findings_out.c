@@ -266,7 +266,7 @@ void findings_human(const findings_view *self, buf *out)
     if (elsewhere > 0)
         buf_addf(out, "; %zu of them about the checkpoint, see above", elsewhere);
     if (shown + elsewhere < self->count)
-        buf_add(out, CG_LIT(" (notes: --message-format json)"));
+        buf_add(out, CG_LIT("; --message-format json lists the notes"));
     buf_byte(out, '\n');
     if (is_empty(self))
         buf_add(out,

@@ -62,7 +62,7 @@ cg_code gate_result(const gate_verdict *verdict, bool is_strict, cg_err *reterr)
         return cg_fail(reterr, PROBLEM_GATE_FINDINGS, "%zu proven error%s", verdict->proven_errors,
                        verdict->proven_errors == 1 ? "" : "s");
     if (verdict->denied > 0)
-        return cg_fail(reterr, PROBLEM_GATE_FINDINGS, "%zu proven finding%s of denied rules",
+        return cg_fail(reterr, PROBLEM_GATE_FINDINGS, "%zu proven finding%s with denied codes",
                        verdict->denied, verdict->denied == 1 ? "" : "s");
     return CG_OK;
 }

@@ -454,11 +454,12 @@ static cg_code emit(planner *self, const planned *plan)
                         "subprocess relaunch via `%` with stage key `%`", plan->launcher,
                         plan->key));
     if (!plan->orchestrator.ptr && !is_subprocess)
-        CG_TRY(evidence(all, &stage->evidence, stage->source,
-                        kind == MODEL_STAGE_KIND_UNKNOWN
-                            ? "stage entrypoint guessed from its name"
-                            : "stage entrypoint: variables are trained or weights are loaded here",
-                        (cg_str){0}, (cg_str){0}));
+        CG_TRY(evidence(
+            all, &stage->evidence, stage->source,
+            kind == MODEL_STAGE_KIND_UNKNOWN
+                ? "stage entry point guessed from its name"
+                : "stage entry point: variables are trained or a checkpoint is loaded here",
+            (cg_str){0}, (cg_str){0}));
     return CG_OK;
 }
 

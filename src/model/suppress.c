@@ -142,7 +142,7 @@ static bool add_unused(applying *self, cg_str source, cg_str code, uint8_t sever
                            .help = rules[RULE_CODE_UNUSED_SUPPRESSION].fix};
     return arena_text(mem, source, &ret->source) &&
            arena_format(mem, &ret->message, "`allow(%.*s)` allows nothing%s", (int)code.len,
-                        code.ptr, rule_is_known(code) ? "" : ": there is no rule of that name") &&
+                        code.ptr, rule_is_known(code) ? "" : ": there is no code of that name") &&
            id_make(mem, MODEL_ID_KIND_FINDING, ID_PARTS(ret->rule, ret->source, ret->message),
                    &ret->id);
 }

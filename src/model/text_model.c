@@ -15,7 +15,7 @@ static void text_count(buf *out, uint64_t count, const char *one)
 static void text_package(const model_cargo *cargo, buf *out)
 {
     if (cargo == NULL) {
-        buf_add(out, CG_LIT("no package: the files of a directory\n"));
+        buf_add(out, CG_LIT("no package: the files of a folder\n"));
         return;
     }
     esc_tty(out, cargo->package_name);

@@ -172,7 +172,7 @@ static cg_code read_text(program *self, crate_ref crate, cg_str path, cg_str *re
         CG_TRY(texts_input(self, INPUT_MISSING, path, (cg_str){NULL, 0}, reterr));
         return texts_fault(self, crate, 0, (ast_range){0, 0}, path, reterr,
                            "is %s, not a file of Rust",
-                           kind == OS_DIRECTORY ? "a directory" : "a device or a pipe");
+                           kind == OS_DIRECTORY ? "a folder" : "a device or a pipe");
     }
     buf_init(&text, self->heap, TEXTS_MOST_BYTES);
     if (code == CG_OK)

@@ -182,7 +182,7 @@ static cg_code meet_entry(bundle *self, walk_level *level, const os_entry *entry
     }
     if (!manifest_has_directory(&self->manifest, path))
         return cg_fail(reterr, PROBLEM_BUNDLE_UNDECLARED_DIRECTORY,
-                       "`%.*s` is a directory without declared files", ERR_STR(path));
+                       "`%.*s` is a folder without declared files", ERR_STR(path));
     *ret_below = (walk_level){.path = path};
     if (os_dir_enter(&level->dir, entry->name, &ret_below->dir, &cause) != CG_OK)
         return bundle_fail(PROBLEM_BUNDLE_UNREADABLE, &cause, reterr);
@@ -211,7 +211,7 @@ static cg_code walk_levels(bundle *self, walk_level *levels, size_t room, size_t
         if (is_directory) {
             if (*depth == room) {
                 os_dir_close(&below.dir);
-                return cg_fail(reterr, PROBLEM_LIMIT, "directories lie deeper than %zu", room);
+                return cg_fail(reterr, PROBLEM_LIMIT, "folders lie deeper than %zu", room);
             }
             levels[(*depth)++] = below;
             CG_TRY(list_level(self, &levels[*depth - 1], reterr));

@@ -60,7 +60,7 @@ static cg_code check_receipt(const cg_env *env, cg_str path, cg_err *reterr)
         return refuse(PROBLEM_OUTPUT_LINK, path,
                       "the receipt would go through a link; nothing was published", reterr);
     if (kind == OS_DIRECTORY)
-        return refuse(PROBLEM_OUTPUT, path, "the receipt would replace a directory", reterr);
+        return refuse(PROBLEM_OUTPUT, path, "the receipt would replace a folder", reterr);
     return CG_OK;
 }
 
@@ -98,7 +98,7 @@ static cg_code list_nsight(work *self, cg_err *reterr)
     CG_TRY(os_dir_list(&self->nsight, &self->heap, &self->arena,
                        most < SIZE_MAX ? (size_t)most : SIZE_MAX, &self->nsight_files, reterr));
     if (self->nsight_files.count == 0)
-        return cg_fail(reterr, PROBLEM_NSIGHT_EMPTY, "the Nsight directory is empty");
+        return cg_fail(reterr, PROBLEM_NSIGHT_EMPTY, "the Nsight folder is empty");
     for (size_t i = 0; i < self->nsight_files.count; i++) {
         const os_entry *entry = &self->nsight_files.at[i];
 
@@ -397,7 +397,7 @@ static cg_code open_published(const cg_env *env, cg_str path, bundle **ret, cg_e
 
     CG_TRY(os_kind_of(env, path, true, &kind, reterr));
     if (kind != OS_DIRECTORY) {
-        (void)cg_fail(&cause, PROBLEM_BUNDLE_SPECIAL, "it is no directory");
+        (void)cg_fail(&cause, PROBLEM_BUNDLE_SPECIAL, "it is no folder");
         return conflict(path, &cause, reterr);
     }
     return bundle_open(env, path, ret, &cause) == CG_OK ? CG_OK : conflict(path, &cause, reterr);

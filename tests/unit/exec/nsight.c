@@ -632,7 +632,7 @@ static void every_rule_that_does_not_hold_is_one_sentence(void **state)
          "the CPU-only labels of the manifest are not those of the trace"},
         {{"candle-graph/nsight-capture/1", "r", "\"required_semantic_labels\":[\"ph/a\"]",
           ",{\"path\":\"a/../x\",\"size_bytes\":3,\"sha256\":\"\"}"},
-         "the declared path `a/../x` leads out of the directory"},
+         "the declared path `a/../x` leads out of the folder"},
         {{"candle-graph/nsight-capture/1", "r", "\"required_semantic_labels\":[\"ph/a\"]",
           ",{\"path\":\"gone\",\"size_bytes\":3,\"sha256\":\"\"}"},
          "a declared file is not there: `gone` cannot be opened: No such file or directory"},

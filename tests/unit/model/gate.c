@@ -115,7 +115,7 @@ static void levels_change_rules_everywhere(void **state)
     assert_int_equal(finding->severity, MODEL_FINDING_SEVERITY_ERROR);
     finding = MODEL_AT(sample.doc.findings, model_finding, 1);
     assert_string_equal(finding->source.ptr, "candle-graph.toml:3");
-    assert_non_null(strstr(finding->message.ptr, "no rule of that name"));
+    assert_non_null(strstr(finding->message.ptr, "no code of that name"));
     assert_int_equal(suppress_word_of(CG_LIT("Deny")), SUPPRESS_ERROR);
     assert_int_equal(suppress_word_of(CG_LIT("off")), -1);
 }

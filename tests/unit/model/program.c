@@ -146,7 +146,7 @@ static void what_cannot_be_read_is_a_fault_and_the_rest_is_kept(void **state)
     assert_int_equal(count_faults(&l, "module `myself`"), 1);
     assert_int_equal(count_faults(&l, "nowhere.rs"), 1);
     assert_true(count_faults(&l, "not understood") >= 1);
-    assert_int_equal(count_faults(&l, "is a directory, not a file of Rust"), 1);
+    assert_int_equal(count_faults(&l, "is a folder, not a file of Rust"), 1);
     assert_int_not_equal(little_item(&l, "kept"), 0);
     assert_int_not_equal(little_item(&l, "broken::before"), 0);
     for (size_t i = 0; i < l.program.faults.count; i++)

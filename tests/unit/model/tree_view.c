@@ -147,7 +147,7 @@ static void people_get_a_summary(void **state)
 {
     (void)state;
     text_model_summary(&sample.doc, &out);
-    model_expect_holds(&out, "no package: the files of a directory\n");
+    model_expect_holds(&out, "no package: the files of a folder\n");
     model_expect_holds(&out, "2 components, 2 modules, 3 parameters, 1 function, 1 entry point, 2 "
                              "tensors, 1 operation\n");
     model_expect_holds(&out, "findings: 1 error, 1 warning, 0 notes");
