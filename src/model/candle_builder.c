@@ -17,84 +17,59 @@ static cg_code no_memory(const library_call *call)
 
 /* --- texts that live as long as the trail --- */
 
-/* Empty parts (`a..b`, `.a`, `a.`) are dropped. */
-static bool keep_dotted(eval *self, text_pieces from, text_pieces *ret)
+/* Add `from` to `to`, which has room; two literals side by side are one. */
+static bool add_pieces(arena *mem, text_piece *to, size_t *count, text_pieces from)
+{
+    for (size_t i = 0; i < from.count; i++) {
+        text_piece *last = *count > 0 ? &to[*count - 1] : NULL;
+
+        if (last == NULL || last->is_hole || from.at[i].is_hole)
+            to[(*count)++] = from.at[i];
+        else if (!arena_format(mem, &last->text, "%.*s%.*s", (int)last->text.len, last->text.ptr,
+                               (int)from.at[i].text.len, from.at[i].text.ptr))
+            return false;
+    }
+    return true;
+}
+
+/* `a` and `b` with a dot between them, as Candle joins: an empty part is one. */
+static bool join_dotted(eval *self, text_pieces a, text_pieces b, text_pieces *ret)
+{
+    static const text_piece dot = {.text = {".", 1}};
+    arena *mem = &self->trail->mem;
+    text_piece *to = arena_take(mem, (a.count + b.count + 2) * sizeof *to);
+    size_t count = 0;
+
+    if (to == NULL || !add_pieces(mem, to, &count, a) ||
+        !add_pieces(mem, to, &count, (text_pieces){&dot, 1}) || !add_pieces(mem, to, &count, b))
+        return false;
+    *ret = (text_pieces){to, count};
+    return true;
+}
+
+/* What the builder asks for when it is asked for a name. */
+static bool key_of(eval *self, const builder_value *builder, text_pieces name, text_pieces *ret)
+{
+    if (builder->last)
+        return join_dotted(self, builder->prefix, name, ret);
+    *ret = name;
+    return true;
+}
+
+/* Texts that live as long as the trail; nothing in them is empty. */
+static bool keep_pieces(eval *self, text_pieces from, text_pieces *ret)
 {
     arena *mem = &self->trail->mem;
     text_piece *to = arena_take(mem, (from.count + 1) * sizeof *to);
-    bool is_start = true; /* of a part */
     size_t count = 0;
 
     if (to == NULL)
         return false;
     for (size_t i = 0; i < from.count; i++) {
-        cg_str text = from.at[i].text;
-        char *room = arena_bytes(mem, text.len + 1);
-        size_t len = 0;
-
-        if (room == NULL)
-            return false;
-        for (size_t k = 0; k < text.len; k++) {
-            bool is_dot = text.ptr[k] == '.' && !from.at[i].is_hole;
-
-            if (!is_dot || !is_start)
-                room[len++] = text.ptr[k];
-            is_start = is_dot;
-        }
-        if (len == 0 && !from.at[i].is_hole)
+        if (from.at[i].text.len == 0 && !from.at[i].is_hole)
             continue;
         to[count] = from.at[i];
-        to[count++].text = (cg_str){room, len};
-    }
-    if (count > 0 && is_start && !to[count - 1].is_hole) {
-        to[count - 1].text.len--;
-        if (to[count - 1].text.len == 0)
-            count--;
-    }
-    *ret = (text_pieces){to, count};
-    return true;
-}
-
-/* `a` and `b` with a dot between them; `dotted` pieces are not copied again. */
-static bool join_dotted(eval *self, text_pieces a, text_pieces b, text_pieces *ret)
-{
-    text_piece *to;
-    size_t count = 0;
-
-    if (a.count == 0 || b.count == 0) {
-        *ret = a.count == 0 ? b : a;
-        return true;
-    }
-    to = arena_take(&self->trail->mem, (a.count + b.count + 1) * sizeof *to);
-    if (to == NULL)
-        return false;
-    memcpy(to, a.at, a.count * sizeof *to);
-    count = a.count;
-    for (size_t i = 0; i < b.count; i++) {
-        cg_str text = b.at[i].text;
-        bool needs_dot = i == 0;
-        text_piece *last = &to[count - 1];
-
-        if (needs_dot && b.at[i].is_hole) {
-            if (last->is_hole) {
-                to[count++] = (text_piece){.text = CG_LIT(".")};
-            } else if (!arena_format(&self->trail->mem, &last->text, "%.*s.", (int)last->text.len,
-                                     last->text.ptr)) {
-                return false;
-            }
-            to[count++] = b.at[i];
-            continue;
-        }
-        if (b.at[i].is_hole || last->is_hole) {
-            to[count] = b.at[i];
-            if (needs_dot &&
-                !arena_format(&self->trail->mem, &to[count].text, ".%.*s", (int)text.len, text.ptr))
-                return false;
-            count++;
-            continue;
-        }
-        if (!arena_format(&self->trail->mem, &last->text, needs_dot ? "%.*s.%.*s" : "%.*s%.*s",
-                          (int)last->text.len, last->text.ptr, (int)text.len, text.ptr))
+        if (!arena_text(mem, from.at[i].text, &to[count++].text))
             return false;
     }
     *ret = (text_pieces){to, count};
@@ -109,7 +84,7 @@ static bool pieces_of(eval *self, val which, text_pieces *ret)
 
     std_text_begin(&text, self);
     std_text_value(&text, which);
-    return std_text_end_pieces(&text, &pieces) && keep_dotted(self, pieces, ret);
+    return std_text_end_pieces(&text, &pieces) && keep_pieces(self, pieces, ret);
 }
 
 /* --- builders as values --- */
@@ -166,11 +141,11 @@ static val builder_with_prefix(library_call *call, val from, val added, bool is_
     step->added = pieces;
     step->place = call->place;
     step->serial = ++self->trail->steps;
-    next.last = step;
     if (is_absolute)
         next.prefix = pieces;
-    else if (!join_dotted(self, next.prefix, pieces, &next.prefix))
+    else if (!key_of(self, &next, pieces, &next.prefix))
         return 0;
+    next.last = step;
     if (!trail_step_made(self->trail, step))
         return 0;
     return make_builder(self, type, &next);
@@ -229,6 +204,43 @@ static item_ref via_of(const eval *self, item_ref owner)
 
 /* --- registration --- */
 
+/* What a renamer makes of the name; `ret_is_known` false: nobody can say, and the name stays. */
+static cg_code rename_key(const library_call *call, const builder_rename *rename, text_pieces *key,
+                          bool *ret_is_known)
+{
+    eval *self = call->eval;
+    text_pieces name = *key;
+
+    *ret_is_known = true;
+    for (; rename != NULL; rename = rename->inner) {
+        value text = {.kind = VALUE_TEXT, .is_known = true, .as.pieces = name};
+        uint8_t kind = value_at(self->values, rename->renamer)->kind;
+        val result = 0;
+
+        for (size_t i = 0; i < name.count; i++)
+            text.is_known = text.is_known && !name.at[i].is_hole;
+        val argument = value_make(self->values, &text);
+
+        if (argument == 0)
+            return no_memory(call);
+        if (kind == VALUE_CLOSURE || kind == VALUE_FUNCTION)
+            CG_TRY(eval_apply(self, rename->renamer, &argument, 1, call->place, &result));
+        else if (kind == VALUE_STRUCT || kind == VALUE_ENUM)
+            CG_TRY(eval_method(self, rename->renamer,
+                               intern_add(&self->program->names, CG_LIT("rename")), &argument, 1,
+                               call->place, &result));
+        if (value_at(self->values, result)->kind != VALUE_TEXT) {
+            *ret_is_known = false;
+            return CG_OK;
+        }
+        if (!keep_pieces(self, value_at(self->values, result)->as.pieces, &name) ||
+            (rename->has_prefix && !join_dotted(self, rename->prefix, name, &name)))
+            return no_memory(call);
+    }
+    *key = name;
+    return CG_OK;
+}
+
 cg_code candle_register(library_call *call, const candle_parameter *parameter, val *ret)
 {
     eval *self = call->eval;
@@ -252,16 +264,18 @@ cg_code candle_register(library_call *call, const candle_parameter *parameter, v
     expr *shape;
     val tensor;
     value key = {.kind = VALUE_TEXT};
+    bool is_known = true;
     cg_str text;
 
     use(self, builder);
-    if (!join_dotted(self, builder->prefix, parameter->key, &entry.key))
+    if (!key_of(self, builder, parameter->key, &entry.key))
         return no_memory(call);
+    CG_TRY(rename_key(call, builder->rename, &entry.key, &is_known));
     if (parameter->condition.ptr != NULL)
         entry.condition = trail_add_condition(self->trail, parameter->condition);
     else if (builder->condition != 0)
         entry.condition = builder->condition;
-    else if (builder->is_renamed)
+    else if (!is_known)
         entry.condition = trail_add_condition(self->trail, CG_LIT("keys are renamed"));
     shape = arena_take(&self->trail->mem, (parameter->rank + 1u) * sizeof *shape);
     if (shape == NULL)
@@ -362,6 +376,21 @@ static cg_code give_changed(library_call *call, const builder_value *next)
     return std_give(call, make_builder(call->eval, std_at(call, call->receiver)->type, next));
 }
 
+/* Names go with the whole prefix through the renamer, and then into the builder as it was. */
+static cg_code give_renamed(library_call *call, builder_value *next)
+{
+    builder_rename *rename = arena_zero(&call->eval->trail->mem, sizeof *rename);
+
+    if (rename == NULL)
+        return no_memory(call);
+    rename->inner = next->rename;
+    rename->renamer = std_arg(call, 0);
+    rename->prefix = next->prefix;
+    rename->has_prefix = next->last != NULL;
+    next->rename = rename;
+    return give_changed(call, next);
+}
+
 static cg_code give_worded(library_call *call, enum value_kind kind, val known)
 {
     return known != 0 ? std_give(call, known) : std_give_opaque(call, kind, 0);
@@ -389,7 +418,7 @@ static cg_code give_contains(library_call *call)
     if (call->count != 1 || !pieces_of(self, call->args[0], &key))
         return call->count != 1 ? CG_OK : no_memory(call);
     use(self, std_at(call, call->receiver)->as.builder);
-    if (!join_dotted(self, std_at(call, call->receiver)->as.builder->prefix, key, &whole.as.pieces))
+    if (!key_of(self, std_at(call, call->receiver)->as.builder, key, &whole.as.pieces))
         return no_memory(call);
     made = value_make(self->values, &whole);
     if (made == 0 || !value_print(self->values, made, &it.text) ||
@@ -427,8 +456,7 @@ cg_code builder_method(library_call *call)
         return give_changed(call, &next);
     }
     if (str_equal(name, CG_LIT("rename")) || str_equal(name, CG_LIT("rename_f"))) {
-        next.is_renamed = true;
-        return give_changed(call, &next);
+        return give_renamed(call, &next);
     }
     if (str_equal(name, CG_LIT("dtype")))
         return give_worded(call, VALUE_DTYPE, next.dtype);

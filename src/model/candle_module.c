@@ -551,7 +551,7 @@ static val one_of_origin(const library_call *call, const value *choice)
                                                        : (uint8_t)BUILDER_PARAMETER;
 
         if (source == BUILDER_PARAMETER || (source == BUILDER_VARMAP && is_map) ||
-            at->condition != first->condition || at->is_renamed != first->is_renamed ||
+            at->condition != first->condition || at->rename != first->rename ||
             at->prefix.count != first->prefix.count)
             return 0;
         for (size_t k = 0; k < at->prefix.count; k++) {

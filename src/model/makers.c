@@ -344,6 +344,7 @@ typedef struct choice {
     bool is_direct;
     item_ref helper;           /* the first function that asks in its stead */
     const builder_step *given; /* the last step of the builder that one was given */
+    bool is_prefixed;          /* some builder came to the helper with a prefix */
 } choice;
 
 /* The last step of the parameter's builder that was made in the function. */
@@ -354,6 +355,16 @@ static const builder_step *step_in(const trail_parameter *at, item_ref function)
     while (step && step->place.function != function)
         step = step->before;
     return step;
+}
+
+/* Did the builder have a prefix already when the helper got it? */
+static bool comes_prefixed(const trail_parameter *at)
+{
+    const builder_step *first = at->last;
+
+    while (first && first->before)
+        first = first->before;
+    return first && first->place.function != at->via;
 }
 
 static void note_helper(const maker *self, item_ref function, const trail_parameter *at,
@@ -367,6 +378,7 @@ static void note_helper(const maker *self, item_ref function, const trail_parame
     }
     ret->is_direct = ret->is_direct || !at->via || !is_own_item(self, at->via) ||
                      at->via != ret->helper || step != ret->given;
+    ret->is_prefixed = ret->is_prefixed || comes_prefixed(at);
 }
 
 /* Which parameters of the trail the function asks for itself. */
@@ -408,11 +420,44 @@ static cg_code evaluate_apart(maker *self, item_ref function, item_ref type, val
     return code;
 }
 
+/* A type that says nothing about names and sizes: a builder, a device, a dtype. */
+static bool is_plain(const maker *self, type_ref type)
+{
+    static const char *const plain[] = {"candle_core::Device", "candle_core::DType",
+                                        "candle_nn::VarMap"};
+    const model_type *shape = type_at(self->types, type);
+
+    if (builder_type_of(self->types, type) != BUILDER_NONE)
+        return true;
+    for (size_t i = 0; shape->kind == TYPE_EXTERNAL && i < sizeof plain / sizeof plain[0]; i++) {
+        if (str_equal(program_text(self->program, shape->name), str_from(plain[i])))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Does the helper by itself ask for what it asks for in the function's stead? Only who calls it
+ * knows the prefix and the sizes that it is called with.
+ */
+static cg_code says_all(const maker *self, const choice *own, bool *ret)
+{
+    type_ref type = 0;
+
+    *ret = !own->is_prefixed;
+    CG_TRY(type_of_item(self->types, own->helper, &type, self->reterr));
+    const model_type *shape = type_at(self->types, type);
+
+    for (size_t i = 0; *ret && shape->kind == TYPE_FUNCTION && i + 1 < shape->arg_count; i++)
+        *ret = is_plain(self, shape->args[i]);
+    return CG_OK;
+}
+
 static cg_code look_at(maker *self, const function_fact *fact)
 {
     item_ref type = 0;
     val result = 0;
-    bool is_built = false;
+    bool is_built = false, is_model = false;
     choice own;
 
     CG_TRY(made_type(self, fact->item, &type));
@@ -420,7 +465,9 @@ static cg_code look_at(maker *self, const function_fact *fact)
         return CG_OK;
     CG_TRY(evaluate_apart(self, fact->item, type, &result));
     CG_TRY(choose(self, fact->item, &own));
-    if (own.is_any && !own.is_direct) {
+    if (own.is_any && !own.is_direct)
+        CG_TRY(says_all(self, &own, &is_model));
+    if (is_model) {
         CG_TRY(extract_function(self->eval, self->options, self->out, own.helper, &is_built,
                                 self->reterr));
         if (is_built) {

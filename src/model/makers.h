@@ -9,7 +9,9 @@
  *   but not inside of structs and functions that are components: those have their own.
  *
  * Who asks for nothing himself, but has one free function do it by one call
- * (`build(vb) -> Result<Sequential>`), is none: that function is one then, public or not.
+ * (`build(vb) -> Result<Sequential>`), is none: that function is one then, public or not. With a
+ * prefix or other arguments (`build(8, vb.pp("model"))`) only the caller knows the keys and their
+ * shapes, and is the component.
  *
  * Its roots are called as the variables that hold the builders; builders of one map are one root.
  */

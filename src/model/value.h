@@ -79,6 +79,14 @@ typedef struct builder_step {
     uint32_t serial; /* of all steps of the evaluation */
 } builder_step;
 
+/* What `rename` and `rename_f` put around a builder: names go through it, then into that one. */
+typedef struct builder_rename {
+    const struct builder_rename *inner; /* of the builder that was renamed; NULL: none */
+    val renamer;                        /* a function of a name, or a Renamer */
+    text_pieces prefix;                 /* of the builder that was renamed */
+    bool has_prefix;
+} builder_rename;
+
 typedef struct builder_value {
     uint32_t root;            /* in the trail's roots: a parameter, or a builder made inside */
     text_pieces prefix;       /* joined: `encoder.layer.{i}` */
@@ -86,7 +94,7 @@ typedef struct builder_value {
     val dtype, device;        /* 0 unknown */
     uint32_t condition;       /* why it may be absent (evaluation's conditions), 0: it is there */
     uint32_t depth;           /* steps since the root */
-    bool is_renamed;          /* rename_f and the like: keys are not what is asked for */
+    const builder_rename *rename; /* NULL: keys are what is asked for */
     bool is_quantized;
 } builder_value;
 

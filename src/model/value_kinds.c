@@ -198,7 +198,8 @@ static bool equal_within(const values *self, val a, val b, unsigned depth)
         const builder_value *left = x->as.builder, *right = y->as.builder;
 
         return left->root == right->root && pieces_equal(left->prefix, right->prefix) &&
-               left->condition == right->condition && left->is_renamed == right->is_renamed;
+               left->condition == right->condition && left->rename == right->rename &&
+               (left->last == NULL) == (right->last == NULL);
     }
     case VALUE_TENSOR:
         return x->as.number == y->as.number &&

@@ -7,7 +7,7 @@
 
 #include "support/workbench.h"
 
-static void prefixes_are_joined_by_dots_and_empty_parts_dropped(void **state)
+static void prefixes_are_joined_by_dots_and_empty_parts_stay(void **state)
 {
     (void)state;
     val vb = builder(&b);
@@ -20,7 +20,7 @@ static void prefixes_are_joined_by_dots_and_empty_parts_dropped(void **state)
     vb = on(&b, vb, "pp", symbol(&b, "j"), 0);
     vb = on(&b, vb, "pp", text(&b, "x"), 0);
     on(&b, vb, "get", number(&b, 3), text(&b, "w"), 0);
-    assert_string_equal(registered(&b), "a.b.c.0.{i}.{j}.x.w [3]\n");
+    assert_string_equal(registered(&b), "a...b..c.0.{i}.{j}.x.w [3]\n");
     on(&b, on(&b, vb, "root", 0), "get", number(&b, 3), text(&b, "w"), 0);
     assert_string_equal(registered(&b), "w [3]\n");
     on(&b, on(&b, vb, "set_prefix", text(&b, "abs"), 0), "get", number(&b, 3), text(&b, "w"), 0);
@@ -68,6 +68,16 @@ static void renamed_builders_ask_conditionally(void **state)
     assert_string_equal(registered(&b), "w [3] keys are renamed\n");
 }
 
+static void a_name_goes_with_its_prefix_through_a_renamer_into_the_renamed_builder(void **state)
+{
+    (void)state;
+    val vb = on(&b, on(&b, builder(&b), "pp", text(&b, "in"), 0), "rename_f",
+                function(&b, "String::from"), 0);
+
+    on(&b, on(&b, vb, "pp", text(&b, "a"), 0), "get", number(&b, 3), text(&b, "w"), 0);
+    assert_string_equal(registered(&b), "in.in.a.w [3]\n");
+}
+
 static void steps_without_a_registration_stay_unused(void **state)
 {
     (void)state;
@@ -111,13 +121,15 @@ static void new_roots_say_where_they_come_from(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(prefixes_are_joined_by_dots_and_empty_parts_dropped, begin,
+        cmocka_unit_test_setup_teardown(prefixes_are_joined_by_dots_and_empty_parts_stay, begin,
                                         end),
         cmocka_unit_test_setup_teardown(every_shape_a_tensor_can_be_asked_with, begin, end),
         cmocka_unit_test_setup_teardown(a_name_that_may_be_two_is_asked_for_conditionally, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_prefix_that_may_be_two_makes_two_builders, begin, end),
         cmocka_unit_test_setup_teardown(renamed_builders_ask_conditionally, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_name_goes_with_its_prefix_through_a_renamer_into_the_renamed_builder, begin, end),
         cmocka_unit_test_setup_teardown(steps_without_a_registration_stay_unused, begin, end),
         cmocka_unit_test_setup_teardown(what_a_checkpoint_contains_is_a_condition, begin, end),
         cmocka_unit_test_setup_teardown(new_roots_say_where_they_come_from, begin, end),
