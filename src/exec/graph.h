@@ -5,7 +5,7 @@
  * Node numbers: spans 0 .. span_count-1 in trace order (by id), then
  * operations in stream order, then tensors in bytewise id order.
  * Everything the summary needs is computed by graph_build; edges, which only
- * full listings need, by graph_edges_build.
+ * full listings need, are those of exec/graph_edges.
  */
 #ifndef CG_EXEC_GRAPH_H
 #define CG_EXEC_GRAPH_H
@@ -14,6 +14,10 @@
 #include "exec/timing.h"
 
 #define GRAPH_RANK_ROWS 8
+
+/* Ids on the wire: of a span its own, `SPAN/op/N` of an operation, `tensor/ID` of a tensor. */
+#define GRAPH_TENSOR_PREFIX CG_LIT("tensor/")
+#define GRAPH_OP_PART       CG_LIT("/op/")
 
 typedef struct graph_host_row {
     uint32_t span;
@@ -82,25 +86,6 @@ void graph_free(graph *self);
 cg_code graph_complete(heap *from, graph *copy, cg_err *reterr) CG_MUST;
 void graph_uncomplete(heap *from, graph *copy);
 
-enum graph_label { GRAPH_LABEL_NONE, GRAPH_LABEL_OP, GRAPH_LABEL_INPUT, GRAPH_LABEL_OUTPUT };
-
-typedef struct graph_edge {
-    uint32_t from, to; /* node numbers */
-    uint64_t duration_ns;
-    uint8_t kind;  /* EDGE_KIND_ */
-    uint8_t label; /* graph_label; OP: the name of operation `to` */
-} graph_edge;
-
-typedef struct graph_edges {
-    heap *heap;
-    VEC(graph_edge) rows; /* sorted by (from id, to id, kind), bytewise */
-} graph_edges;
-
-cg_code graph_edges_build(heap *from, const graph *of, graph_edges *ret, cg_err *reterr) CG_MUST;
-void graph_edges_free(graph_edges *edges);
-
-/* Append the wire id of a node: span id, `<span>/op/<n>` or `tensor/<id>`. */
-void graph_node_id(const graph *self, uint32_t node, buf *out);
 static inline uint32_t graph_node_count(const graph *self)
 {
     return self->span_count + self->op_count + self->tensor_count;

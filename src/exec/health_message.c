@@ -452,48 +452,107 @@ static void tell_count(const message *self, const char *before, uint64_t count, 
     add_number(self, count, after);
 }
 
+/* What is said of a code in the same words whatever the issue is. */
+static const char *const plain[HEALTH_CODE_COUNT] = {
+    [HEALTH_FAILED_WITHOUT_REASON] = "the capture failed, but gives no reason",
+    [HEALTH_GRADIENT_NO_CONTRACT] =
+        "gradients are declared complete, but there is no gradient contract",
+    [HEALTH_NO_OPERATIONS] = "the trace holds no operations",
+    [HEALTH_NO_TENSORS] = "the trace holds no tensors",
+    [HEALTH_NO_LOGICAL_MEMORY] = "the trace holds no allocations and frees of storage",
+    [HEALTH_NO_PHYSICAL_MEMORY] = "the trace holds no samples of device memory",
+    [HEALTH_NO_DEVICE_TIMING] = "the trace holds no device intervals",
+    [HEALTH_NO_GRADIENTS] = "the trace of a training step holds no gradients",
+    [HEALTH_NO_FORWARD] = "no span of the training step is marked as forward",
+    [HEALTH_NO_BACKWARD] = "no span of the training step is marked as backward",
+    [HEALTH_NO_OPTIMIZER] = "no span of the training step is marked as optimizer",
+};
+
+static void tell_span(const message *self)
+{
+    const trace_span *span = &self->trace->spans.at[self->issue->a];
+
+    switch ((enum health_code)self->issue->code) {
+    case HEALTH_DUPLICATE_SPAN:
+        add_name(self, "span id ", span->id);
+        add(self, " is used more than once");
+        return;
+    case HEALTH_OPEN_SPAN:
+        add_span(self, "span ", self->issue->a);
+        add(self, " was never ended");
+        return;
+    case HEALTH_UNKNOWN_PARENT:
+        add_span(self, "span ", self->issue->a);
+        add_name(self, " names parent ", span->parent_id);
+        add(self, ", which does not exist");
+        return;
+    default:
+        add_span(self, "the parents of span ", self->issue->a);
+        add(self, " form a cycle and lead to no root");
+        return;
+    }
+}
+
+static void tell_number(const message *self)
+{
+    const uint64_t *coverage = self->report->coverage;
+
+    switch ((enum health_code)self->issue->code) {
+    case HEALTH_ROOT_COUNT:
+        tell_count(self, "the trace must have exactly 1 span without a parent, it has ",
+                   coverage[COVERAGE_ROOT_SPANS], "");
+        return;
+    case HEALTH_MEASUREMENT_COUNT:
+        tell_count(self, "the trace must have exactly 1 measured span, it has ",
+                   coverage[COVERAGE_MEASURED_SPANS], "");
+        return;
+    case HEALTH_RETAINED:
+        tell_count(self,
+                   "storages that are still allocated at the end of the capture: ", self->issue->a,
+                   "");
+        return;
+    default:
+        tell_count(self,
+                   "the classes must hold exactly the required semantic labels: ", self->issue->a,
+                   " required ones are in no class, ");
+        add_number(self, self->issue->b, " classified ones are not required");
+        return;
+    }
+}
+
+static void tell_contract(const message *self)
+{
+    if (self->issue->code == HEALTH_GRADIENT_CONTRACT) {
+        add(self, "the gradient contract is not valid: ");
+        buf_add(self->out, self->report->contract_problem);
+        return;
+    }
+    add(self, "there is a gradient contract, but gradients are declared ");
+    add_quoted(self, sc_word(&words_level, contract_of(self)->gradients));
+    add(self, " instead of complete");
+}
+
 void health_message(const health_report *report, const health_issue *issue, buf *out)
 {
     const message self = {report, report->trace, issue, out};
-    const trace_doc *trace = report->trace;
 
     switch ((enum health_code)issue->code) {
     case HEALTH_RUN_PROVENANCE: tell_run(&self); return;
     case HEALTH_COMPLETE_WITH_REASON:
         add(&self, "the capture is complete, but gives a reason for a failure: ");
-        buf_add(out, trace->failure_reason);
-        return;
-    case HEALTH_FAILED_WITHOUT_REASON:
-        add(&self, "the capture failed, but gives no reason");
+        buf_add(out, report->trace->failure_reason);
         return;
     case HEALTH_TERMINAL_PRECEDES: tell_terminal(&self); return;
-    case HEALTH_CAPTURE_FAILED: buf_add(out, trace->failure_reason); return;
+    case HEALTH_CAPTURE_FAILED: buf_add(out, report->trace->failure_reason); return;
     case HEALTH_DUPLICATE_SPAN:
-        add_name(&self, "span id ", trace->spans.at[issue->a].id);
-        add(&self, " is used more than once");
-        return;
-    case HEALTH_ROOT_COUNT:
-        tell_count(&self, "the trace must have exactly 1 span without a parent, it has ",
-                   report->coverage[COVERAGE_ROOT_SPANS], "");
-        return;
-    case HEALTH_MEASUREMENT_COUNT:
-        tell_count(&self, "the trace must have exactly 1 measured span, it has ",
-                   report->coverage[COVERAGE_MEASURED_SPANS], "");
-        return;
     case HEALTH_OPEN_SPAN:
-        add_span(&self, "span ", issue->a);
-        add(&self, " was never ended");
-        return;
     case HEALTH_UNKNOWN_PARENT:
-        add_span(&self, "span ", issue->a);
-        add_name(&self, " names parent ", trace->spans.at[issue->a].parent_id);
-        add(&self, ", which does not exist");
-        return;
+    case HEALTH_SPAN_CYCLE: tell_span(&self); return;
+    case HEALTH_ROOT_COUNT:
+    case HEALTH_MEASUREMENT_COUNT:
+    case HEALTH_RETAINED:
+    case HEALTH_CLASS_INCOMPLETE: tell_number(&self); return;
     case HEALTH_CHILD_OUTSIDE: tell_child_outside(&self); return;
-    case HEALTH_SPAN_CYCLE:
-        add_span(&self, "the parents of span ", issue->a);
-        add(&self, " form a cycle and lead to no root");
-        return;
     case HEALTH_UNKNOWN_SPAN: tell_unknown_span(&self); return;
     case HEALTH_EMPTY_INTERVAL: tell_interval(&self); return;
     case HEALTH_OPERATION_OUTSIDE:
@@ -507,50 +566,19 @@ void health_message(const health_report *report, const health_issue *issue, buf 
     case HEALTH_ALLOCATION_SIZE:
     case HEALTH_DUPLICATE_ALLOCATION:
     case HEALTH_UNPAIRED_FREE: tell_memory(&self); return;
-    case HEALTH_RETAINED:
-        tell_count(&self, "storages that are still allocated at the end of the capture: ", issue->a,
-                   "");
-        return;
     case HEALTH_GRADIENT_STATE_NORM: tell_norm(&self); return;
     case HEALTH_GRADIENT_EVENT_EMPTY:
     case HEALTH_GRADIENT_KEY_EMPTY:
     case HEALTH_GRADIENT_EVENT_TWICE:
     case HEALTH_MANIFEST_DUPLICATE:
     case HEALTH_MANIFEST_UNDECLARED: tell_gradient(&self); return;
-    case HEALTH_GRADIENT_NO_CONTRACT:
-        add(&self, "gradients are declared complete, but there is no gradient contract");
-        return;
     case HEALTH_GRADIENT_NOT_COMPLETE:
-        add(&self, "there is a gradient contract, but gradients are declared ");
-        add_quoted(&self, sc_word(&words_level, contract_of(&self)->gradients));
-        add(&self, " instead of complete");
-        return;
-    case HEALTH_GRADIENT_CONTRACT:
-        add(&self, "the gradient contract is not valid: ");
-        buf_add(out, report->contract_problem);
-        return;
+    case HEALTH_GRADIENT_CONTRACT: tell_contract(&self); return;
     case HEALTH_MANIFEST_MISSING: tell_manifest_missing(&self); return;
     case HEALTH_FAMILY_NON_FINITE:
     case HEALTH_FAMILY_ACTIVE_LOW:
     case HEALTH_FAMILY_LEAK:
     case HEALTH_FAMILY_CONDITIONAL_LOW: tell_family(&self); return;
-    case HEALTH_NO_OPERATIONS: add(&self, "the trace holds no operations"); return;
-    case HEALTH_NO_TENSORS: add(&self, "the trace holds no tensors"); return;
-    case HEALTH_NO_LOGICAL_MEMORY:
-        add(&self, "the trace holds no allocations and frees of storage");
-        return;
-    case HEALTH_NO_PHYSICAL_MEMORY:
-        add(&self, "the trace holds no samples of device memory");
-        return;
-    case HEALTH_NO_DEVICE_TIMING: add(&self, "the trace holds no device intervals"); return;
-    case HEALTH_NO_GRADIENTS: add(&self, "the trace of a training step holds no gradients"); return;
-    case HEALTH_NO_FORWARD: add(&self, "no span of the training step is marked as forward"); return;
-    case HEALTH_NO_BACKWARD:
-        add(&self, "no span of the training step is marked as backward");
-        return;
-    case HEALTH_NO_OPTIMIZER:
-        add(&self, "no span of the training step is marked as optimizer");
-        return;
     case HEALTH_LABEL_EMPTY:
     case HEALTH_LABEL_TWICE:
     case HEALTH_LABEL_CARDINALITY: tell_required_label(&self); return;
@@ -558,11 +586,17 @@ void health_message(const health_report *report, const health_issue *issue, buf 
     case HEALTH_CLASS_TWICE:
     case HEALTH_CLASS_UNREQUIRED:
     case HEALTH_CLASS_OVERLAP: tell_class_label(&self); return;
-    case HEALTH_CLASS_INCOMPLETE:
-        tell_count(&self, "the classes must hold exactly the required semantic labels: ", issue->a,
-                   " required ones are in no class, ");
-        add_number(&self, issue->b, " classified ones are not required");
-        return;
+    case HEALTH_FAILED_WITHOUT_REASON:
+    case HEALTH_GRADIENT_NO_CONTRACT:
+    case HEALTH_NO_OPERATIONS:
+    case HEALTH_NO_TENSORS:
+    case HEALTH_NO_LOGICAL_MEMORY:
+    case HEALTH_NO_PHYSICAL_MEMORY:
+    case HEALTH_NO_DEVICE_TIMING:
+    case HEALTH_NO_GRADIENTS:
+    case HEALTH_NO_FORWARD:
+    case HEALTH_NO_BACKWARD:
+    case HEALTH_NO_OPTIMIZER: add(&self, plain[issue->code]); return;
     case HEALTH_CODE_COUNT: return;
     }
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
+#include "join/likeness.h"
 #include "join/prefix.h"
 #include "join/projection.h"
 #include "join/rename.h"
@@ -162,13 +163,13 @@ static cg_code find_shapes(difference *self, bool is_shifted, cg_err *reterr)
 
 static bool is_head_key(const model_key *key)
 {
-    return key->from->use != PARAMETER_EMBEDDING && rename_is_head(module_segment(&key->name));
+    return key->from->use != PARAMETER_EMBEDDING && likeness_is_head(module_segment(&key->name));
 }
 
 static bool is_table_key(const model_key *key)
 {
     return key->from->use == PARAMETER_EMBEDDING ||
-           (key->from->use == PARAMETER_ANY && rename_is_table(module_segment(&key->name)));
+           (key->from->use == PARAMETER_ANY && likeness_is_table(module_segment(&key->name)));
 }
 
 /* The tensor that serves this key: its own, or the one a row says was meant. */
@@ -213,8 +214,8 @@ static bool has_own_tensor(difference *self, const model_key *key)
 
         if (!spare->is_explained && difference_shape(self, key, spare->row) != SHAPE_OTHER &&
             str_equal(last_segment(&spare->name), last_segment(&key->name)) &&
-            (rename_is_head(module) || str_equal(module, module_segment(&key->name)) ||
-             (is_table_key(key) && rename_is_table(module))))
+            (likeness_is_head(module) || str_equal(module, module_segment(&key->name)) ||
+             (is_table_key(key) && likeness_is_table(module))))
             return true;
     }
     return false;
@@ -315,7 +316,7 @@ static bool is_running_key(const model_key *key)
 {
     return key->from->use == PARAMETER_RUNNING ||
            (str_starts_with(last_segment(&key->name), CG_LIT("running_")) &&
-            rename_is_running(last_segment(&key->name)));
+            likeness_is_running(last_segment(&key->name)));
 }
 
 /* Has the module of this key something that the file holds? A norm that is absent altogether is not
@@ -354,7 +355,7 @@ static cg_code find_running(difference *self, cg_err *reterr)
         code = difference_add_pair(self, &pairs, i, KEY_NOWHERE, reterr);
     }
     for (uint32_t i = 0; code == CG_OK && i < self->spare_count; i++) {
-        if (!self->spare[i].is_explained && rename_is_counter(last_segment(&self->spare[i].name)))
+        if (!self->spare[i].is_explained && likeness_is_counter(last_segment(&self->spare[i].name)))
             code = difference_add_pair(self, &pairs, KEY_NOWHERE, i, reterr);
     }
     if (code == CG_OK && pairs.count > 0)

@@ -14,11 +14,4 @@
 /* Rows `renamed`: one for running statistics, one for everything else. */
 cg_code rename_find(difference *self, cg_err *reterr) CG_MUST;
 
-/* Is this the name of an output head, of a table of words? What ties of weights are told by. */
-bool rename_is_head(cg_str segment);
-bool rename_is_table(cg_str segment);
-/* The name of a running mean or variance; of a counter of batches. */
-bool rename_is_running(cg_str leaf);
-bool rename_is_counter(cg_str leaf);
-
 #endif

@@ -135,6 +135,15 @@ static void parameter_texts(enum ask_kind kind, const model_parameter *parameter
     ret->key = parameter->key;
 }
 
+/* Of a component or a function. */
+static void named_texts(cg_str id, cg_str name, cg_str qualified, record_texts *to)
+{
+    add(to, id);
+    add(to, name);
+    add(to, qualified);
+    to->qualified_name = qualified;
+}
+
 static record_texts texts_of(const ask *self, enum ask_kind kind, size_t index)
 {
     const model_doc *doc = self->doc;
@@ -145,10 +154,7 @@ static record_texts texts_of(const ask *self, enum ask_kind kind, size_t index)
     case MODEL_COMPONENTS: {
         const model_component *component = MODEL_AT(doc->components, model_component, index);
 
-        add(&texts, component->id);
-        add(&texts, component->name);
-        add(&texts, component->qualified_name);
-        texts.qualified_name = component->qualified_name;
+        named_texts(component->id, component->name, component->qualified_name, &texts);
         break;
     }
     case MODEL_MODULES: {
@@ -190,10 +196,7 @@ static record_texts texts_of(const ask *self, enum ask_kind kind, size_t index)
     case MODEL_FUNCTIONS: {
         const model_function *function = MODEL_AT(doc->functions, model_function, index);
 
-        add(&texts, function->id);
-        add(&texts, function->name);
-        add(&texts, function->qualified_name);
-        texts.qualified_name = function->qualified_name;
+        named_texts(function->id, function->name, function->qualified_name, &texts);
         break;
     }
     case MODEL_PARAMETERS: {

@@ -348,6 +348,58 @@ cg_code sc_read(const sc_table *table, yyjson_val *object, arena *mem, void *ret
     return CG_OK;
 }
 
+static bool keep_texts(sc_strs *list, arena *mem)
+{
+    cg_str *copy;
+
+    if (list->count == 0)
+        return true;
+    copy = arena_take(mem, list->count * sizeof *copy);
+    if (copy == NULL)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!arena_text(mem, list->at[i], &copy[i]))
+            return false;
+    }
+    list->at = copy;
+    return true;
+}
+
+static bool keep_map(sc_map *map, arena *mem)
+{
+    sc_pair *copy;
+
+    if (map->count == 0)
+        return true;
+    copy = arena_take(mem, map->count * sizeof *copy);
+    if (copy == NULL)
+        return false;
+    for (size_t i = 0; i < map->count; i++) {
+        if (!arena_text(mem, map->at[i].key, &copy[i].key) ||
+            !arena_text(mem, map->at[i].value, &copy[i].value))
+            return false;
+    }
+    map->at = copy;
+    return true;
+}
+
+/* False without memory, or when *code says what else failed. */
+static bool keep_record(const sc_table *sub, const void **record, arena *mem, cg_err *reterr,
+                        cg_code *code)
+{
+    void *copy;
+
+    if (*record == NULL)
+        return true;
+    copy = arena_take(mem, sub->size);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, *record, sub->size);
+    *record = copy;
+    *code = sc_keep(sub, copy, mem, reterr);
+    return *code == CG_OK;
+}
+
 static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err *reterr,
                         cg_code *code)
 {
@@ -371,37 +423,8 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
         return true;
     }
     case SC_AXES:
-    case SC_STRS: {
-        sc_strs *list = member;
-        cg_str *copy;
-
-        if (list->count == 0)
-            return true;
-        copy = arena_take(mem, list->count * sizeof *copy);
-        if (copy == NULL)
-            return false;
-        for (size_t i = 0; i < list->count; i++) {
-            if (!arena_text(mem, list->at[i], &copy[i]))
-                return false;
-        }
-        list->at = copy;
-        return true;
-    }
-    case SC_RECORD: {
-        const sc_table *sub = field->sub;
-        const void **record = member;
-        void *copy;
-
-        if (*record == NULL)
-            return true;
-        copy = arena_take(mem, sub->size);
-        if (copy == NULL)
-            return false;
-        memcpy(copy, *record, sub->size);
-        *record = copy;
-        *code = sc_keep(sub, copy, mem, reterr);
-        return *code == CG_OK;
-    }
+    case SC_STRS: return keep_texts(member, mem);
+    case SC_RECORD: return keep_record(field->sub, member, mem, reterr, code);
     case SC_ENTRIES:
     case SC_RECORDS: {
         const sc_table *sub = field->sub;
@@ -422,38 +445,10 @@ static bool keep_member(const sc_field *field, void *member, arena *mem, cg_err 
         }
         return true;
     }
-    case SC_MAP: {
-        sc_map *map = member;
-        sc_pair *copy;
-
-        if (map->count == 0)
-            return true;
-        copy = arena_take(mem, map->count * sizeof *copy);
-        if (copy == NULL)
-            return false;
-        for (size_t i = 0; i < map->count; i++) {
-            if (!arena_text(mem, map->at[i].key, &copy[i].key) ||
-                !arena_text(mem, map->at[i].value, &copy[i].value))
-                return false;
-        }
-        map->at = copy;
-        return true;
-    }
-    case SC_TAGGED: {
-        sc_tagged *tagged = member;
-        const sc_table *sub = ((const sc_tags *)field->sub)->table;
-        void *copy;
-
-        if (tagged->record == NULL)
-            return true;
-        copy = arena_take(mem, sub->size);
-        if (copy == NULL)
-            return false;
-        memcpy(copy, tagged->record, sub->size);
-        tagged->record = copy;
-        *code = sc_keep(sub, copy, mem, reterr);
-        return *code == CG_OK;
-    }
+    case SC_MAP: return keep_map(member, mem);
+    case SC_TAGGED:
+        return keep_record(((const sc_tags *)field->sub)->table, &((sc_tagged *)member)->record,
+                           mem, reterr, code);
     case SC_U64:
     case SC_OPT_U64:
     case SC_F64:

@@ -4,6 +4,7 @@
 #ifndef CG_VIEW_NODES_H
 #define CG_VIEW_NODES_H
 
+#include "exec/graph_edges.h"
 #include "view/pen.h"
 
 /* A node as a row of graph/5; must stay where it is while the row is written. */

@@ -1,5 +1,6 @@
 #include "view/text_query.h"
 
+#include "exec/graph_edges.h"
 #include "exec/questions.h"
 #include "view/text_gpu.h"
 #include "view/text_memory.h"

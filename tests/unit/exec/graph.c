@@ -1,6 +1,7 @@
 #include "unit/exec/lines.h"
 
 #include "base/num.h"
+#include "exec/graph_edges.h"
 
 static lines begin(const char *memory)
 {
