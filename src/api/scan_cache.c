@@ -9,10 +9,11 @@
 #include "base/os_stamp.h"
 #include "model/fingerprint.h"
 #include "model/moved.h"
+#include "rust/words.h"
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 6 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 7 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
@@ -367,6 +368,36 @@ static bool take_file(pack_reader *in, size_t file_count, rescan_file *ret, kept
     return true;
 }
 
+/* The filter of its words. */
+static bool take_words(pack_reader *in, rescan_file *ret)
+{
+    uint64_t *filter = arena_take(in->mem, WORDS_FILTER * sizeof *filter);
+
+    in->is_short = in->is_short || filter == NULL;
+    for (size_t i = 0; filter != NULL && i < WORDS_FILTER; i++) {
+        if (!pack_take_number(in, &filter[i]))
+            return false;
+    }
+    ret->words = filter;
+    return filter != NULL;
+}
+
+static bool take_traits(pack_reader *in, rescan_base *ret)
+{
+    cg_str *traits;
+
+    if (!take_count(in, &ret->trait_count))
+        return false;
+    traits = arena_take(in->mem, (ret->trait_count + 1) * sizeof *traits);
+    in->is_short = in->is_short || traits == NULL;
+    for (size_t i = 0; traits != NULL && i < ret->trait_count; i++) {
+        if (!pack_take_text(in, &traits[i]) || traits[i].ptr == NULL)
+            return false;
+    }
+    ret->traits = traits;
+    return traits != NULL;
+}
+
 static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places)
 {
     uint64_t is_possible, number;
@@ -379,11 +410,12 @@ static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places
     places = arena_take(in->mem, (ret->file_count + 1) * sizeof *places);
     in->is_short = ret->files == NULL || places == NULL;
     for (size_t i = 0; !in->is_short && i < ret->file_count; i++) {
-        if (!take_file(in, ret->file_count, &ret->files[i], &places[i]))
+        if (!take_file(in, ret->file_count, &ret->files[i], &places[i]) ||
+            !take_words(in, &ret->files[i]))
             return false;
     }
     *ret_places = places;
-    if (in->is_short || !runs_take(in, ret->file_count, &ret->runs) ||
+    if (in->is_short || !take_traits(in, ret) || !runs_take(in, ret->file_count, &ret->runs) ||
         !take_count(in, &ret->link_count))
         return false;
     ret->links = arena_take(in->mem, (ret->link_count + 1) * sizeof *ret->links);
@@ -458,8 +490,8 @@ static cg_code take_document(pack_reader *in, model_document *ret, cg_err *reter
 static bool is_moved_only(const stored *from, const rescan_change *changes)
 {
     for (size_t i = 0; i < from->given_count; i++) {
-        if (!changes[i].is_exact || changes[i].edit.changed_count > 0 ||
-            from->base.files[changes[i].file].is_near)
+        if (!changes[i].is_exact || changes[i].edit.has_items ||
+            changes[i].edit.changed_count > 0 || from->base.files[changes[i].file].is_near)
             return false;
     }
     return true;
@@ -473,6 +505,16 @@ static bool is_traced(const stored *from, const rescan_change *changes)
     for (size_t i = 0; i < from->given_count; i++)
         is_exact = is_exact && changes[i].is_exact;
     return is_exact;
+}
+
+/* Have items changed? Then only what is traced can be followed. */
+static bool has_items(const stored *from, const rescan_change *changes)
+{
+    for (size_t i = 0; i < from->given_count; i++) {
+        if (changes[i].edit.has_items)
+            return true;
+    }
+    return false;
 }
 
 static cg_code take_moved(const stored *from, const rescan_change *changes, pack_reader *in,
@@ -511,16 +553,16 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
         .context = &texts,
     };
     rescan_change changes[MOST_CHANGED];
-    bool is_bodies = false, is_done = false, is_run = false, is_moved = false;
+    bool is_known = false, is_done = false, is_run = false, is_moved = false;
     cg_code code;
 
     /* What functions compute can depend on files that no function of the part leads to. */
     if (!self->options->is_structure)
         return CG_NOT_FOUND;
-    code = rescan_compare(&work, self->mem, changes, &is_bodies, reterr);
-    if (code == CG_OK && is_bodies && is_moved_only(from, changes))
+    code = rescan_compare(&work, self->mem, changes, &is_known, reterr);
+    if (code == CG_OK && is_known && is_moved_only(from, changes))
         code = take_moved(from, changes, in, ret, &is_done, reterr);
-    if (code == CG_OK && is_bodies && !is_done && is_traced(from, changes)) {
+    if (code == CG_OK && is_known && !is_done && is_traced(from, changes)) {
         pack_reader first = *in;
 
         is_run = true;
@@ -530,7 +572,7 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
             code = rescan_run(&work, ret, &is_done, reterr);
         work.traced = NULL;
     }
-    if (code == CG_OK && is_bodies && !is_done) {
+    if (code == CG_OK && is_known && !is_done && !has_items(from, changes)) {
         is_run = true;
         code = take_document(in, ret, reterr);
         if (code == CG_OK)
@@ -684,7 +726,12 @@ static void put_base(pack_writer *out, const rescan_base *base, const kept_place
         pack_number(out, places[i].text_bytes);
         pack_number(out, places[i].tree_bytes);
         put_sum(out, places[i].sum);
+        for (size_t k = 0; k < WORDS_FILTER; k++)
+            pack_number(out, base->files[i].words[k]);
     }
+    pack_number(out, base->trait_count);
+    for (size_t i = 0; i < base->trait_count; i++)
+        pack_text(out, base->traits[i]);
     runs_pack(&base->runs, out);
     pack_number(out, base->link_count);
     for (size_t i = 0; i < base->link_count; i++)

@@ -917,12 +917,13 @@ static cg_code name_builders(extractor *self, item_ref constructor)
 static bool is_evaluated(const extractor *self, const candidate *all, size_t count)
 {
     const program_part *part = self->program->part;
+    const program_roots *roots = part ? part->roots : NULL;
 
-    for (size_t i = 0; part && part->roots && i < count; i++) {
-        if (intern_find(part->roots->evaluated, all[i].path))
+    for (size_t i = 0; roots && i < count; i++) {
+        if (intern_find(roots->evaluated, all[i].path))
             return true;
     }
-    return !part || !part->roots;
+    return !roots || !intern_find(roots->left, self->component->qualified);
 }
 
 static cg_code keep_roots(extractor *self)

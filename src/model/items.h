@@ -142,6 +142,7 @@ typedef struct program_roots {
     const intern *evaluated; /* constructors and drivers that are evaluated */
     const intern *run;       /* functions that the others run */
     const intern *made;      /* components that the others make inside of theirs */
+    const intern *left;      /* components that are not evaluated; others are, whoever makes them */
     uint64_t spent;          /* steps of the others */
 } program_roots;
 

@@ -263,7 +263,23 @@ static void move_place(model_location *at, const moved_file *files, size_t count
     }
 }
 
-static void move_record(const sc_table *table, void *record, const moved_file *files, size_t count)
+/* What is done with every place. */
+typedef struct place_visit {
+    const moved_file *files;
+    size_t count; /* 0: only to see whether all are known */
+    bool is_whole;
+} place_visit;
+
+static void visit_place(place_visit *self, model_location *at)
+{
+    if (self->count > 0)
+        move_place(at, self->files, self->count);
+    else
+        self->is_whole = self->is_whole && at->line < MOVED_NOWHERE &&
+                         at->byte_start < MOVED_NOWHERE && at->byte_end < MOVED_NOWHERE;
+}
+
+static void visit_record(place_visit *self, const sc_table *table, void *record)
 {
     for (uint16_t i = 0; i < table->count; i++) {
         const sc_field *field = &table->fields[i];
@@ -271,28 +287,44 @@ static void move_record(const sc_table *table, void *record, const moved_file *f
 
         if (is_place_field(field)) {
             if (*(void **)member != NULL)
-                move_place(*(void **)member, files, count);
+                visit_place(self, *(void **)member);
         } else if (is_table_field(field) && holds_place(field->sub, 0)) {
             const sc_table *sub = field->sub;
             sc_records *list = member;
 
             if (field->type == SC_RECORD && *(void **)member != NULL)
-                move_record(sub, *(void **)member, files, count);
+                visit_record(self, sub, *(void **)member);
             for (size_t k = 0; field->type != SC_RECORD && k < list->count; k++)
-                move_record(sub, (char *)(uintptr_t)list->at + k * sub->size, files, count);
+                visit_record(self, sub, (char *)(uintptr_t)list->at + k * sub->size);
         }
+    }
+}
+
+static void visit_all(place_visit *self, model_doc *doc)
+{
+    for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
+        const sc_table *table = model_list_table(i);
+        const sc_records *list = model_list_of(doc, i);
+
+        for (size_t k = 0; holds_place(table, 0) && k < list->count; k++)
+            visit_record(self, table, (char *)(uintptr_t)list->at + k * table->size);
     }
 }
 
 cg_code moved_places(model_document *document, const moved_file *files, size_t count,
                      cg_err *reterr)
 {
-    for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
-        const sc_table *table = model_list_table(i);
-        const sc_records *list = model_list_of(&document->doc, i);
+    place_visit visit = {.files = files, .count = count};
 
-        for (size_t k = 0; holds_place(table, 0) && k < list->count; k++)
-            move_record(table, (char *)(uintptr_t)list->at + k * table->size, files, count);
-    }
+    if (count > 0)
+        visit_all(&visit, &document->doc);
     return findings_normalise(document, reterr);
+}
+
+bool moved_is_whole(const model_document *document)
+{
+    place_visit visit = {.is_whole = true};
+
+    visit_all(&visit, (model_doc *)(uintptr_t)&document->doc);
+    return visit.is_whole;
 }

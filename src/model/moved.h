@@ -34,5 +34,7 @@ bool moved_texts(pack_reader *self, const moved_file *files, size_t count,
 /* Records of places; lists that are ordered by their texts are put in order again. */
 cg_code moved_places(model_document *document, const moved_file *files, size_t count,
                      cg_err *reterr) CG_MUST;
+/* Does every record of a place say where it is today? */
+bool moved_is_whole(const model_document *document);
 
 #endif

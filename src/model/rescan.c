@@ -2,13 +2,16 @@
 
 #include "model/coverage.h"
 #include "model/inference.h"
+#include "model/mentions.h"
 #include "model/moved.h"
 #include "model/walk.h"
 #include "rust/kept.h"
+#include "rust/words.h"
 #include "schema/pack.h"
 
 #define MOST_ROUNDS 3u /* a part grows by what names lead to */
 #define WORTH_WHILE 4u /* the part is scanned twice, and compared: it must be that much smaller */
+#define WORTH_ITEMS 2u /* the same, where evaluations are left out */
 
 /* --- what is kept --- */
 
@@ -123,6 +126,37 @@ static void mark_near(const scan *from, const uint32_t *places, rescan_base *bas
         base->files[i].is_near = base->files[i].is_near || scan_extraction(from)->is_near;
 }
 
+/* The filter of each file's words. */
+static bool keep_words(arena *mem, rescan_base *base)
+{
+    for (size_t i = 0; i < base->file_count; i++) {
+        uint64_t *filter = arena_zero(mem, WORDS_FILTER * sizeof *filter);
+
+        if (!filter)
+            return false;
+        words_note(filter, base->files[i].text);
+        base->files[i].words = filter;
+    }
+    return true;
+}
+
+/* Traits of dependencies that were read are like those of the scanned crates. */
+static bool keep_traits(const program *code_of, arena *mem, rescan_base *base)
+{
+    cg_str *traits;
+    size_t count = 0;
+
+    for (item_ref i = 1; i < code_of->items.count; i++)
+        count += code_of->items.at[i].kind == ITEM_TRAIT;
+    traits = arena_take(mem, (count + 1) * sizeof *traits);
+    base->traits = traits;
+    for (item_ref i = 1; traits && i < code_of->items.count; i++) {
+        if (code_of->items.at[i].kind == ITEM_TRAIT)
+            traits[base->trait_count++] = program_text(code_of, code_of->items.at[i].name);
+    }
+    return traits != NULL;
+}
+
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr)
 {
     program *code_of = (program *)(uintptr_t)scan_program(from);
@@ -156,7 +190,8 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
     keep_above(code_of, places, ret);
     mark_alone(code_of, places, ret);
     mark_near(from, places, ret);
-    if (!keep_links(code_of, places, mem, ret))
+    if (!keep_links(code_of, places, mem, ret) || !keep_words(mem, ret) ||
+        !keep_traits(code_of, mem, ret))
         return err_nomem(reterr);
     CG_TRY(runs_keep(from, places, mem, &ret->runs, reterr));
     ret->inputs = code_of->inputs.at;
@@ -271,15 +306,11 @@ static cg_code close_part(rescanner *self)
     return self->work->traced ? CG_OK : choose_all(self);
 }
 
-/* The evaluations that ran what has changed, and where they begin. */
-static cg_code choose_roots(rescanner *self)
+/* Functions that have changed, and where they stand. */
+static void mark_changed(rescanner *self, bool *is_changed)
 {
     const runs *from = &self->base->runs;
-    bool *is_changed = arena_zero(&self->mem, from->function_count + 1);
-    runs_question about = {.functions = is_changed};
 
-    if (!is_changed)
-        return nomem(self);
     for (size_t i = 0; i < self->work->changed_count; i++) {
         const rescan_change *change = &self->work->traced[i];
 
@@ -291,6 +322,58 @@ static cg_code choose_roots(rescanner *self)
                                       from->functions[f].number == change->edit.changed[k]);
         }
     }
+}
+
+static bool has_items(const rescanner *self)
+{
+    for (size_t i = 0; self->work->traced && i < self->work->changed_count; i++) {
+        if (self->work->traced[i].edit.has_items)
+            return true;
+    }
+    return false;
+}
+
+/* Functions and components that can notice that items have changed. */
+static cg_code mark_noticed(rescanner *self, runs_question *about, bool *is_changed,
+                            bool *ret_is_known)
+{
+    mentions_question question = {
+        .heap = self->work->heap,
+        .base = self->base,
+        .changes = self->work->traced,
+        .change_count = self->work->changed_count,
+        .listed = &self->document->doc.functions,
+        .load = self->work->load,
+        .context = self->work->context,
+    };
+    mentions found;
+
+    CG_TRY(mentions_find(&question, &self->mem, &found, self->reterr));
+    *ret_is_known = found.is_known;
+    if (!found.is_known)
+        return CG_OK;
+    for (size_t i = 0; i < self->base->runs.function_count; i++)
+        is_changed[i] = is_changed[i] || found.functions[i];
+    for (size_t i = 0; i < self->base->file_count; i++)
+        self->is_part[i] = self->is_part[i] || found.files[i];
+    about->components = found.components;
+    return CG_OK;
+}
+
+/* The evaluations that ran what has changed, and where they begin. */
+static cg_code choose_roots(rescanner *self, bool *ret_is_known)
+{
+    const runs *from = &self->base->runs;
+    bool *is_changed = arena_zero(&self->mem, from->function_count + 1);
+    runs_question about = {.functions = is_changed};
+
+    if (!is_changed)
+        return nomem(self);
+    mark_changed(self, is_changed);
+    if (has_items(self))
+        CG_TRY(mark_noticed(self, &about, is_changed, ret_is_known));
+    if (!*ret_is_known)
+        return CG_OK;
     CG_TRY(runs_choose(from, self->base->file_count, self->work->heap, about, &self->choice,
                        self->reterr));
     for (size_t i = 0; i < self->base->file_count; i++)
@@ -327,9 +410,11 @@ static cg_code find_part(rescanner *self, bool *ret_is_known)
         self->today[file] = &self->work->changed[i];
     }
     if (self->work->traced)
-        CG_TRY(choose_roots(self));
+        CG_TRY(choose_roots(self, ret_is_known));
     else
         spread(base, self->is_part, true);
+    if (!*ret_is_known)
+        return CG_OK;
     for (size_t i = 0; i < base->file_count; i++)
         self->is_part[i] = self->is_part[i] || base->files[i].is_always;
     return close_part(self);
@@ -472,6 +557,14 @@ static cg_code scan_part(rescanner *self, size_t which)
                      self->reterr);
 }
 
+/* Of evaluations that are made again it is known that most of the time is theirs. */
+static bool is_worth_while(const rescanner *self)
+{
+    size_t factor = !self->work->traced ? WORTH_WHILE : has_items(self) ? WORTH_ITEMS : 0;
+
+    return self->part_bytes * factor < self->all_bytes;
+}
+
 static cg_code scan_both(rescanner *self, bool *ret_is_stable)
 {
     bool is_grown = true;
@@ -482,7 +575,7 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
         if (round > 0)
             CG_TRY(close_part(self));
         CG_TRY(list_part(self));
-        *ret_is_stable = self->work->traced || self->part_bytes * WORTH_WHILE < self->all_bytes;
+        *ret_is_stable = is_worth_while(self);
         if (!*ret_is_stable)
             return CG_OK;
         CG_TRY(load_part(self));
@@ -498,7 +591,7 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
     return CG_OK;
 }
 
-/* --- nothing but bodies changed --- */
+/* --- has nothing but bodies changed? --- */
 
 /* A function's body that declares nothing: what stands in it concerns only who evaluates it. */
 static bool is_plain_body(const ast *tree, ast_ref node)
@@ -619,7 +712,7 @@ static cg_code keep_tree(const trees *self, const ast *tree, program_text_given 
     return is_good ? CG_OK : err_nomem(self->reterr);
 }
 
-static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool *ret_is_bodies)
+static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool *ret_is_known)
 {
     const rescan_work *work = self->work;
     program_text_given *now = &work->changed[index];
@@ -627,7 +720,7 @@ static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool
     const ast *both[2] = {&self->at[0], &self->at[1]};
 
     *ret = (rescan_change){.file = index_of(work->base, now->path)};
-    *ret_is_bodies = false;
+    *ret_is_known = false;
     if (ret->file == RESCAN_NO_FILE || memchr(now->text.ptr, '\0', now->text.len))
         return CG_OK;
     CG_TRY(work->load(work->context, ret->file, &then, self->reterr));
@@ -636,26 +729,26 @@ static cg_code compare_trees(trees *self, size_t index, rescan_change *ret, bool
     CG_TRY(read_tree(self, 1, now));
     CG_TRY(edit_find(both[0], both[1], self->mem, &ret->edit, &ret->is_exact, self->reterr));
     ret->is_exact = ret->is_exact && work->base->files[ret->file].is_alone;
-    *ret_is_bodies = ret->is_exact;
+    *ret_is_known = ret->is_exact;
     if (!ret->is_exact)
-        CG_TRY(is_same_skeleton(work->heap, both, ret_is_bodies, self->reterr));
-    if (*ret_is_bodies && (!ret->is_exact || ret->edit.changed_count > 0))
+        CG_TRY(is_same_skeleton(work->heap, both, ret_is_known, self->reterr));
+    if (*ret_is_known && (!ret->is_exact || ret->edit.has_items || ret->edit.changed_count > 0))
         return keep_tree(self, both[1], now);
     return CG_OK;
 }
 
-cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_bodies,
+cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_known,
                        cg_err *reterr)
 {
     trees self = {.work = work, .mem = mem, .reterr = reterr};
     cg_code code = rust_parser_new(work->heap, &self.parser, reterr);
 
-    *ret_is_bodies = code == CG_OK;
+    *ret_is_known = code == CG_OK;
     if (code == CG_OK)
         rust_parser_watch(self.parser, work->env);
-    for (size_t i = 0; code == CG_OK && *ret_is_bodies && i < work->changed_count; i++) {
+    for (size_t i = 0; code == CG_OK && *ret_is_known && i < work->changed_count; i++) {
         code = intern_init(&self.names, work->heap, 1)
-                   ? compare_trees(&self, i, &ret[i], ret_is_bodies)
+                   ? compare_trees(&self, i, &ret[i], ret_is_known)
                    : err_nomem(reterr);
         for (size_t k = 0; k < 2; k++) {
             ast_free(&self.at[k]);
@@ -703,31 +796,86 @@ static bool has_near(const scan *one)
     return scan_extraction(one)->is_near || scan_extraction(one)->has_makers;
 }
 
+/* The component of that name; NULL: there is none. */
+static const extract_component *component_called(const extraction *from, cg_str qualified,
+                                                 size_t near)
+{
+    if (near < from->components.count && str_equal(from->components.at[near].qualified, qualified))
+        return &from->components.at[near];
+    for (size_t i = 0; i < from->components.count; i++) {
+        if (str_equal(from->components.at[i].qualified, qualified))
+            return &from->components.at[i];
+    }
+    return NULL;
+}
+
+/* Is what one of them did not evaluate the same in both? What is new was evaluated. */
+static bool has_same_components(const extraction *a, const extraction *b)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < a->components.count; i++) {
+        const extract_component *one = &a->components.at[i];
+        const extract_component *other = component_called(b, one->qualified, i);
+
+        if (other ? other->is_skipped != one->is_skipped : one->is_skipped)
+            return false;
+        /* In the same order. */
+        if (other && (size_t)(other - b->components.at) < k)
+            return false;
+        if (other)
+            k = (size_t)(other - b->components.at) + 1;
+    }
+    for (size_t i = 0; i < b->components.count; i++) {
+        const extract_component *one = &b->components.at[i];
+
+        if (one->is_skipped && !component_called(a, one->qualified, i))
+            return false;
+    }
+    return true;
+}
+
+/* Has a function to do with making builders, as far as this scan knows? */
+static bool is_maker(const scan *one, size_t index)
+{
+    return scan_functions(one)->all.at[index].makes || scan_drivers(one)->makes[index];
+}
+
+/* Does the other scan say the same of all that make builders? */
+static bool has_same_makers(const scan *one, const scan *other)
+{
+    const function_facts *facts = scan_functions(one), *others = scan_functions(other);
+
+    for (size_t i = 0; i < facts->all.count; i++) {
+        const function_fact *fact = &facts->all.at[i];
+        size_t k = i;
+
+        if (!is_maker(one, i))
+            continue;
+        if (k >= others->all.count || !str_equal(others->all.at[k].id, fact->id)) {
+            for (k = 0; k < others->all.count && !str_equal(others->all.at[k].id, fact->id);)
+                k++;
+        }
+        if (k == others->all.count || others->all.at[k].makes != fact->makes ||
+            scan_drivers(other)->makes[k] != scan_drivers(one)->makes[i])
+            return false;
+        /* Who calls it can be what model/makers finds. */
+        if (!scan_drivers(one)->makes[i])
+            return false;
+    }
+    return true;
+}
+
 /*
  * Are the same components and drivers there, and do budgets not matter? Then what was left out
  * comes to what it came to.
  */
 static bool is_same_rest(const rescanner *self)
 {
-    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
-    const drivers *x = scan_drivers(self->scans[0]), *y = scan_drivers(self->scans[1]);
-
-    if (a->components.count != b->components.count || x->function_count != y->function_count ||
-        memcmp(x->makes, y->makes, x->function_count * sizeof *x->makes) != 0)
-        return false;
-    for (size_t i = 0; i < a->components.count; i++) {
-        if (!str_equal(a->components.at[i].qualified, b->components.at[i].qualified))
-            return false;
-    }
-    for (size_t i = 0; i < x->function_count; i++) {
-        const function_fact *then = &scan_functions(self->scans[0])->all.at[i];
-        const function_fact *now = &scan_functions(self->scans[1])->all.at[i];
-
-        /* Who calls it can be what model/makers finds. */
-        if ((then->makes || now->makes) && !x->makes[i])
-            return false;
-    }
-    return !has_near(self->scans[0]) && !has_near(self->scans[1]);
+    return has_same_components(scan_extraction(self->scans[0]), scan_extraction(self->scans[1])) &&
+           has_same_makers(self->scans[0], self->scans[1]) &&
+           has_same_makers(self->scans[1], self->scans[0]) && !has_near(self->scans[0]) &&
+           !has_near(self->scans[1]);
 }
 
 static bool has_cut(scan *one)
@@ -801,10 +949,10 @@ static cg_code move_nested(rescanner *self, bool *ret_is_good)
         memcpy(made, list->at, list->count * sizeof *made);
     *list = (sc_records){made, list->count};
     for (size_t i = 0; i < a->components.count; i++) {
-        const extract_component *now = &b->components.at[i];
+        const extract_component *now = component_called(b, a->components.at[i].qualified, i);
         size_t at = 0;
 
-        if (!now->is_skipped || now->is_nested == a->components.at[i].is_nested)
+        if (!now || !now->is_skipped || now->is_nested == a->components.at[i].is_nested)
             continue;
         while (at < list->count && !str_equal(made[at].qualified_name, now->qualified))
             at++;
@@ -1163,6 +1311,44 @@ static bool is_same_order(const site_list own[2])
     return true;
 }
 
+static bool is_met_by_same(const runs_site *a, const runs_site *b)
+{
+    return a->is_of_driver == b->is_of_driver && str_equal(a->met_by, b->met_by);
+}
+
+/*
+ * What comes instead of others is put where they stood: it must have been met by who met them, and
+ * nothing that is left alone either, or that may have to stand between.
+ */
+static bool is_placed(const site_list own[2], const site_list *shared)
+{
+    size_t counts[2] = {own[0].count, own[1].count}, first = 0;
+    const runs_site *met;
+
+    while (first < counts[0] && first < counts[1] &&
+           str_equal(own[0].at[first].id, own[1].at[first].id))
+        first++;
+    while (counts[0] > first && counts[1] > first &&
+           str_equal(own[0].at[counts[0] - 1].id, own[1].at[counts[1] - 1].id)) {
+        counts[0]--;
+        counts[1]--;
+    }
+    if (counts[0] == first || counts[1] == first)
+        return true;
+    met = &own[0].met[first];
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = first; i < counts[k]; i++) {
+            if (!is_met_by_same(&own[k].met[i], met))
+                return false;
+        }
+    }
+    for (size_t i = 0; i < shared->count; i++) {
+        if (is_met_by_same(&shared->met[i], met))
+            return false;
+    }
+    return true;
+}
+
 /* The sites that others make as well are left alone, where that is right. */
 static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_good)
 {
@@ -1187,7 +1373,7 @@ static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_g
             *ret_is_good = has_site(self, &shared[k], i, &shared[!k]) ||
                            is_settled(self, &shared[k].at[i], &shared[k].met[i]);
     }
-    *ret_is_good = *ret_is_good && is_same_order(own);
+    *ret_is_good = *ret_is_good && is_same_order(own) && is_placed(own, &shared[1]);
     return CG_OK;
 }
 
@@ -1268,7 +1454,8 @@ static cg_code exchange_all(rescanner *self, bool *ret_is_done)
             CG_TRY(apply_list(self, &lists[i]));
     }
     CG_TRY(move_nested(self, &is_good));
-    if (!is_good)
+    /* What stood in an item that went must have gone, too. */
+    if (!is_good || (has_items(self) && !moved_is_whole(self->document)))
         return CG_OK;
     coverage = arena_zero(&self->document->mem, sizeof *coverage);
     if (!coverage)
@@ -1311,6 +1498,7 @@ cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_
     arena_init(&self.mem, work->heap);
     self.moved.heap = work->heap;
     self.choice.evaluated.heap = self.choice.run.heap = self.choice.made.heap = work->heap;
+    self.choice.left.heap = work->heap;
     arena_init(&self.choice.mem, work->heap);
     arena_init(&self.moved.mem, work->heap);
     code = pack_begin(&self.packed, work->heap, 1) ? run(&self, ret_is_done) : nomem(&self);

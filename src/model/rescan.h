@@ -13,53 +13,17 @@
  * exactly as the part had it; a record that needed more than the part is noticed this
  * way.
  *
- * *ret_is_done is false, and nothing is changed, whenever there is a doubt: more than bodies of
- * functions changed, most of the crate uses what changed, or the whole does not hold what the part
+ * Where more than bodies has changed (a function that is new, a field, a `use`), what has changed
+ * are also the functions that can notice it (model/mentions).
+ *
+ * *ret_is_done is false, and nothing is changed, whenever there is a doubt: nobody knows who can
+ * notice what has changed, most of the crate uses it, or the whole does not hold what the part
  * says. Then the crate is scanned again.
  */
 #ifndef CG_MODEL_RESCAN_H
 #define CG_MODEL_RESCAN_H
 
-#include "model/runs.h"
-#include "rust/edit.h"
-
-#define RESCAN_NO_FILE UINT32_MAX
-
-/* A file of the scanned crates. */
-typedef struct rescan_file {
-    cg_str path;     /* absolute */
-    cg_str shown;    /* as locations have it */
-    uint64_t bytes;  /* of its text */
-    const ast *tree; /* when it is kept, only */
-    cg_str text;     /* when it is kept, only */
-    uint32_t above;  /* the file that declares its module; RESCAN_NO_FILE: none */
-    bool is_alone;   /* no other file that was read is shown by the same path */
-    bool is_near;    /* what evaluations of it find may depend on how much text it is */
-    bool is_always;  /* what it declares is found without being named: it belongs to every part */
-} rescan_file;
-
-typedef struct rescan_link {
-    uint32_t from; /* in files */
-    uint32_t to;
-} rescan_link;
-
-typedef struct rescan_base {
-    bool is_possible; /* false: scan the whole, whatever changed */
-    rescan_file *files;
-    size_t file_count;
-    rescan_link *links; /* who uses what of whom */
-    size_t link_count;
-    program_input *inputs; /* of the program, in the order of reading */
-    size_t input_count;
-    runs runs;
-} rescan_base;
-
-/* What became of one of the files that changed. */
-typedef struct rescan_change {
-    uint32_t file;
-    bool is_exact; /* all that is not in `edit.changed` is as it was, and `edit` says where */
-    edit edit;
-} rescan_change;
+#include "model/rescan_base.h"
 
 typedef struct rescan_work {
     const cg_env *env;
@@ -83,12 +47,12 @@ typedef struct rescan_work {
 /* Texts and paths stay those of the scan's program. */
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr) CG_MUST;
 /*
- * One change for each file, in `mem`. *ret_is_bodies is false when something else than bodies of
- * functions has changed: the crate must be scanned again.
+ * One change for each file, in `mem`. *ret_is_known is false when it cannot be told who can notice
+ * it: the crate must be scanned again.
  */
-cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_bodies,
+cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, bool *ret_is_known,
                        cg_err *reterr) CG_MUST;
-/* After rescan_compare has found nothing but bodies. */
+/* After rescan_compare has found that it is known. */
 cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_is_done,
                    cg_err *reterr) CG_MUST;
 

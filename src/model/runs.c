@@ -369,7 +369,9 @@ bool runs_take(pack_reader *in, size_t file_count, runs *ret)
 
 static bool is_concerned(const runs *self, const runs_one *one, runs_question about)
 {
-    bool is_so = about.files && about.files[self->functions[one->function].file];
+    bool is_so =
+        (about.files && about.files[self->functions[one->function].file]) ||
+        (about.components && one->component != RUNS_NONE && about.components[one->component]);
 
     for (uint32_t i = 0; about.functions && i < one->count && !is_so; i++)
         is_so = about.functions[self->ran[one->first + i]];
@@ -414,6 +416,10 @@ static bool name_others(const runs *self, runs_choice *choice, const bool *is_ch
                 return false;
         }
     }
+    for (size_t i = 0; i < self->component_count; i++) {
+        if (!components[i] && !intern_add(&choice->left, self->components[i]))
+            return false;
+    }
     for (size_t i = 0; i < self->made_count; i++) {
         if (!components[self->made[i] >> 32] &&
             !intern_add(&choice->made, self->components[(uint32_t)self->made[i]]))
@@ -431,14 +437,16 @@ cg_code runs_choose(const runs *self, size_t file_count, heap *from, runs_questi
     *ret = (runs_choice){.evaluated = {.heap = from},
                          .run = {.heap = from},
                          .made = {.heap = from},
-                         .roots = {&ret->evaluated, &ret->run, &ret->made, 0}};
+                         .left = {.heap = from},
+                         .roots = {&ret->evaluated, &ret->run, &ret->made, &ret->left, 0}};
     arena_init(&ret->mem, from);
     is_chosen = arena_zero(&ret->mem, self->count + 1);
     components = arena_zero(&ret->mem, self->component_count + 1);
     files = arena_zero(&ret->mem, file_count + 1);
     spent = arena_zero(&ret->mem, (file_count + 1) * sizeof *spent);
     if (!is_chosen || !components || !files || !spent || !intern_init(&ret->evaluated, from, 1) ||
-        !intern_init(&ret->run, from, 1) || !intern_init(&ret->made, from, 1))
+        !intern_init(&ret->run, from, 1) || !intern_init(&ret->made, from, 1) ||
+        !intern_init(&ret->left, from, 1))
         return err_nomem(reterr);
     for (size_t i = 0; i < self->count; i++)
         is_chosen[i] = is_concerned(self, &self->all[i], about);
@@ -465,6 +473,7 @@ void runs_forget(runs_choice *self)
     intern_free(&self->evaluated);
     intern_free(&self->run);
     intern_free(&self->made);
+    intern_free(&self->left);
     arena_free(&self->mem);
 }
 

@@ -59,7 +59,7 @@ typedef struct runs {
 } runs;
 
 typedef struct runs_choice {
-    intern evaluated, run, made;
+    intern evaluated, run, made, left;
     program_roots roots;
     arena mem;
     const bool *components; /* by component: evaluated */
@@ -73,10 +73,14 @@ cg_code runs_keep(const scan *from, const uint32_t *places, arena *mem, runs *re
 void runs_pack(const runs *self, pack_writer *out);
 bool runs_take(pack_reader *in, size_t file_count, runs *ret) CG_MUST;
 
-/* Those that ran a function that is changed, or begin in such a file; NULL: does not matter. */
+/*
+ * Those that ran a function that is changed, or begin in such a file, or make such a component;
+ * NULL: does not matter.
+ */
 typedef struct runs_question {
     const bool *functions;
     const bool *files;
+    const bool *components;
 } runs_question;
 
 /* To be forgotten whatever comes of it. */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "rust/words.h"
 
 #define SHORT_TEXT 64u /* to copy it is no work */
 
@@ -10,6 +11,7 @@ typedef struct pair {
     ast_ref before;
     ast_ref after;
     bool is_end;
+    bool is_item; /* it may be another one of that name */
 } pair;
 
 typedef struct comparer {
@@ -20,7 +22,9 @@ typedef struct comparer {
     VEC(pair) open;
     VEC(edit_run) runs;
     VEC(uint32_t) changed;
+    edit_words words;
     buf gaps[2];
+    bool has_items;
     bool is_same; /* so far */
     bool is_short;
 } comparer;
@@ -39,13 +43,22 @@ static void add_run(comparer *self, uint32_t start, uint32_t end, uint32_t now)
         *run = (edit_run){start, end, now};
 }
 
-static void push(comparer *self, ast_ref before, ast_ref after, bool is_end)
+static void push(comparer *self, pair what)
 {
     pair *entry = vec_add(self->heap, &self->open);
 
     self->is_short = self->is_short || entry == NULL;
     if (entry != NULL)
-        *entry = (pair){before, after, is_end};
+        *entry = what;
+}
+
+static void add_changed(comparer *self, uint32_t function)
+{
+    uint32_t *slot = vec_add(self->heap, &self->changed);
+
+    self->is_short = self->is_short || slot == NULL;
+    if (slot != NULL)
+        *slot = function;
 }
 
 /* Functions are counted from 0 in the order of the file, nested ones too. */
@@ -124,25 +137,14 @@ static bool is_literal(const ast *tree, ast_ref value)
     }
 }
 
-static bool is_word_byte(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
-           (byte >= '0' && byte <= '9');
-}
-
 /* How often a word stands in a text, whatever it means there. */
 static size_t count_word(cg_str text, cg_str word)
 {
     size_t count = 0;
+    cg_str found;
 
-    for (size_t i = 0; i < text.len;) {
-        size_t start = i;
-
-        while (i < text.len && is_word_byte(text.ptr[i]))
-            i++;
-        count += str_equal((cg_str){text.ptr + start, i - start}, word);
-        i += i == start;
-    }
+    for (size_t at = 0; words_next(text, &at, &found);)
+        count += str_equal(found, word);
     return count;
 }
 
@@ -318,11 +320,7 @@ static void compare_bodies(comparer *self, ast_ref before, ast_ref after)
     /* One step more for some that are done anyway: what came nowhere near a budget never will. */
     if (a.at || b.at || !str_equal(buf_text(a.gaps), buf_text(b.gaps)) || a.busy == 0 ||
         a.idle > b.idle + 1 || b.idle > a.idle + 1) {
-        uint32_t *slot = vec_add(self->heap, &self->changed);
-
-        self->is_short = self->is_short || slot == NULL;
-        if (slot != NULL)
-            *slot = edit_function(self->before, nodes[0]->parent);
+        add_changed(self, edit_function(self->before, nodes[0]->parent));
         self->is_same =
             declares_nothing(self->before, before) && declares_nothing(self->after, after);
         keep_rest(self, &a, &b);
@@ -357,6 +355,17 @@ static bool is_loose(uint8_t kind)
            kind == AST_ENUM_VARIANT_LIST || kind == AST_FIELD_DECLARATION_LIST;
 }
 
+/* The first of what was pushed comes next. */
+static void turn(comparer *self, size_t first)
+{
+    for (size_t low = first, high = self->open.count; low + 1 < high; low++, high--) {
+        pair other = self->open.at[low];
+
+        self->open.at[low] = self->open.at[high - 1];
+        self->open.at[high - 1] = other;
+    }
+}
+
 static void open_children(comparer *self, ast_ref before, ast_ref after)
 {
     const ast_node *a = ast_at(self->before, before), *b = ast_at(self->after, after);
@@ -366,7 +375,7 @@ static void open_children(comparer *self, ast_ref before, ast_ref after)
     size_t first;
 
     add_run(self, a->start, a->start, b->start);
-    push(self, before, after, true);
+    push(self, (pair){.before = before, .after = after, .is_end = true});
     first = self->open.count;
     for (; i && j && self->is_same;
          i = node_of(self->before, i)->next, j = node_of(self->after, j)->next) {
@@ -375,18 +384,324 @@ static void open_children(comparer *self, ast_ref before, ast_ref after)
         self->is_same = is_same_gap(self, loose, gap_a, gap_b);
         gap_a.start = ast_at(self->before, i)->end;
         gap_b.start = ast_at(self->after, j)->end;
-        push(self, i, j, false);
+        push(self, (pair){.before = i, .after = j});
     }
     gap_a.end = a->end;
     gap_b.end = b->end;
     self->is_same = self->is_same && !i && !j && is_same_gap(self, loose, gap_a, gap_b);
-    /* The first one comes next. */
-    for (size_t low = first, high = self->open.count; low + 1 < high; low++, high--) {
-        pair other = self->open.at[low];
+    turn(self, first);
+}
 
-        self->open.at[low] = self->open.at[high - 1];
-        self->open.at[high - 1] = other;
+/* --- lists of items --- */
+
+/* An item with the attributes before it. */
+typedef struct group {
+    ast_ref first;
+    ast_ref item;
+    cg_str key;     /* of two with the same, one is the other */
+    size_t partner; /* in the other list; SIZE_MAX: none */
+} group;
+
+typedef struct group_list {
+    const ast *tree;
+    VEC(group) all;
+} group_list;
+
+static cg_str key_of(const ast *tree, ast_ref item)
+{
+    ast_ref name = 0, body;
+
+    switch (ast_kind_of(tree, item)) {
+    case AST_FUNCTION_ITEM:
+    case AST_STRUCT_ITEM:
+    case AST_ENUM_ITEM:
+    case AST_TRAIT_ITEM:
+    case AST_CONST_ITEM:
+    case AST_STATIC_ITEM:
+    case AST_TYPE_ITEM:
+    case AST_MOD_ITEM: name = ast_child(tree, item, ROLE_NAME); break;
+    case AST_IMPL_ITEM:
+        body = ast_child(tree, item, ROLE_BODY);
+        if (body)
+            return (cg_str){ast_text(tree, item).ptr,
+                            ast_at(tree, body)->start - ast_at(tree, item)->start};
+        break;
+    default: break;
     }
+    return ast_text(tree, name ? name : item);
+}
+
+static bool list_groups(comparer *self, group_list *list, ast_ref top)
+{
+    const ast *tree = list->tree;
+    ast_ref first = 0;
+
+    for (ast_ref at = ast_at(tree, top)->first; at; at = ast_at(tree, at)->next) {
+        group *slot;
+
+        first = first ? first : at;
+        if (ast_kind_of(tree, at) == AST_ATTRIBUTE_ITEM && ast_at(tree, at)->next)
+            continue;
+        slot = vec_add(self->heap, &list->all);
+        if (slot == NULL)
+            return false;
+        *slot = (group){first, at, key_of(tree, at), SIZE_MAX};
+        first = 0;
+    }
+    return true;
+}
+
+static bool is_same_group(const comparer *self, const group *a, const group *b)
+{
+    return is_same_text(
+        self,
+        (ast_range){ast_at(self->before, a->first)->start, ast_at(self->before, a->item)->end},
+        (ast_range){ast_at(self->after, b->first)->start, ast_at(self->after, b->item)->end});
+}
+
+static bool is_of_key(const group_list *a, const group *one, const group_list *b,
+                      const group *other)
+{
+    return ast_kind_of(a->tree, one->item) == ast_kind_of(b->tree, other->item) &&
+           str_equal(one->key, other->key);
+}
+
+static void join(group_list *a, size_t i, group_list *b, size_t k)
+{
+    a->all.at[i].partner = k;
+    b->all.at[k].partner = i;
+}
+
+/* What is the same at both ends, and between it what has the same name, in order. */
+static void join_groups(const comparer *self, group_list *a, group_list *b)
+{
+    size_t first = 0, ends[2] = {a->all.count, b->all.count};
+
+    while (first < ends[0] && first < ends[1] &&
+           is_same_group(self, &a->all.at[first], &b->all.at[first])) {
+        join(a, first, b, first);
+        first++;
+    }
+    while (ends[0] > first && ends[1] > first &&
+           is_same_group(self, &a->all.at[ends[0] - 1], &b->all.at[ends[1] - 1])) {
+        ends[0]--;
+        ends[1]--;
+        join(a, ends[0], b, ends[1]);
+    }
+    for (size_t i = first, next = first; i < ends[0]; i++) {
+        for (size_t k = next; k < ends[1]; k++) {
+            if (is_of_key(a, &a->all.at[i], b, &b->all.at[k])) {
+                join(a, i, b, k);
+                next = k + 1;
+                break;
+            }
+        }
+    }
+}
+
+/* What stands before a group, and behind the last one. */
+static ast_range gap_before(const group_list *list, ast_ref top, size_t index)
+{
+    const ast *tree = list->tree;
+
+    return (ast_range){index > 0 ? ast_at(tree, list->all.at[index - 1].item)->end
+                                 : ast_at(tree, top)->start,
+                       index < list->all.count ? ast_at(tree, list->all.at[index].first)->start
+                                               : ast_at(tree, top)->end};
+}
+
+static bool is_empty_gap(comparer *self, const ast *tree, ast_range gap)
+{
+    buf_clear(&self->gaps[0]);
+    add_gap(&self->gaps[0], tree, gap.start, gap.end);
+    return self->gaps[0].len == 0;
+}
+
+/* What stands before the first and behind the last one, one or none of which may be there. */
+static bool has_same_ends(comparer *self, const group_list *a, const group_list *b, pair top)
+{
+    for (size_t k = 0; k < 2; k++) {
+        const group_list *list = k ? b : a;
+        ast_ref at = k ? top.after : top.before;
+        ast_range ends[2] = {gap_before(list, at, 0), gap_before(list, at, list->all.count)};
+
+        buf_clear(&self->gaps[k]);
+        for (size_t i = 0; i < 2 && (i == 0 || list->all.count > 0); i++)
+            add_gap(&self->gaps[k], list->tree, ends[i].start, ends[i].end);
+    }
+    return str_equal(buf_text(&self->gaps[0]), buf_text(&self->gaps[1]));
+}
+
+/* Nothing but blanks and comments, where it is not what it was. */
+static bool are_same_gaps(comparer *self, const group_list *a, const group_list *b, pair top)
+{
+    bool is_good = has_same_ends(self, a, b, top);
+
+    for (size_t i = 1; i < a->all.count && is_good; i++) {
+        size_t k = a->all.at[i].partner;
+
+        if (k != SIZE_MAX && k > 0 && a->all.at[i - 1].partner == k - 1)
+            is_good =
+                is_same_gap(self, true, gap_before(a, top.before, i), gap_before(b, top.after, k));
+        else
+            is_good = is_empty_gap(self, a->tree, gap_before(a, top.before, i));
+    }
+    for (size_t k = 1; k < b->all.count && is_good; k++) {
+        size_t i = b->all.at[k].partner;
+
+        if (i == SIZE_MAX || i == 0 || b->all.at[k - 1].partner != i - 1)
+            is_good = is_empty_gap(self, b->tree, gap_before(b, top.after, k));
+    }
+    return is_good;
+}
+
+/* Attributes before items of the same name; false: they say another thing. */
+static bool push_attributes(comparer *self, const group *a, const group *b)
+{
+    ast_ref i = a->first, k = b->first;
+
+    for (; i != a->item && k != b->item; i = ast_at(self->before, i)->next) {
+        if (!is_same_node(self, i, k))
+            return false;
+        push(self, (pair){.before = i, .after = k});
+        k = ast_at(self->after, k)->next;
+    }
+    return i == a->item && k == b->item;
+}
+
+/* An item that is only there on one side. */
+static void note_alone(comparer *self, enum edit_side which, const group *at)
+{
+    const ast *tree = which == EDIT_THEN ? self->before : self->after;
+    ast_ref end = behind(tree, at->item);
+
+    self->has_items = true;
+    for (ast_ref i = at->first; i != at->item; i = ast_at(tree, i)->next)
+        self->is_same = self->is_same && edit_words_is_idle(tree, i);
+    for (ast_ref i = at->item; i < end; i++) {
+        if (ast_kind_of(tree, i) != AST_FUNCTION_ITEM)
+            continue;
+        if (which == EDIT_THEN)
+            add_changed(self, edit_function(tree, i));
+        self->is_same = self->is_same && declares_nothing(tree, ast_child(tree, i, ROLE_BODY));
+    }
+    edit_words_come(&self->words, which, at->item);
+}
+
+static size_t list_uses(const group_list *list, ast_ref *ret)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->all.count; i++) {
+        const group *at = &list->all.at[i];
+
+        if (at->partner == SIZE_MAX && ast_kind_of(list->tree, at->item) == AST_USE_DECLARATION)
+            ret[count++] = at->item;
+    }
+    return count;
+}
+
+static void note_uses(comparer *self, const group_list *lists)
+{
+    ast_ref *uses[2];
+    size_t counts[2] = {0};
+
+    for (size_t i = 0; i < 2; i++) {
+        uses[i] = arena_take(self->mem, (lists[i].all.count + 1) * sizeof *uses[i]);
+        self->is_short = self->is_short || uses[i] == NULL;
+        if (uses[i] != NULL)
+            counts[i] = list_uses(&lists[i], uses[i]);
+    }
+    if (self->is_short || counts[0] + counts[1] == 0)
+        return;
+    self->has_items = true;
+    edit_words_uses(&self->words, uses[0], counts[0], uses[1], counts[1]);
+}
+
+static void note_single(comparer *self, const group_list *lists)
+{
+    for (enum edit_side which = EDIT_THEN; which <= EDIT_NOW; which++) {
+        for (size_t i = 0; i < lists[which].all.count && self->is_same; i++) {
+            const group *at = &lists[which].all.at[i];
+
+            if (at->partner != SIZE_MAX)
+                continue;
+            if (ast_kind_of(lists[which].tree, at->item) != AST_USE_DECLARATION)
+                note_alone(self, which, at);
+            else if (at->first != at->item)
+                self->is_same = false;
+        }
+    }
+    note_uses(self, lists);
+    self->is_same = self->is_same && !self->words.is_open;
+}
+
+/* Items may come and go, and be other ones of the same name. */
+static void open_items(comparer *self, pair top)
+{
+    group_list lists[2] = {{.tree = self->before}, {.tree = self->after}};
+    const ast_node *a = ast_at(self->before, top.before), *b = ast_at(self->after, top.after);
+    size_t first;
+
+    self->is_short = self->is_short || !list_groups(self, &lists[0], top.before) ||
+                     !list_groups(self, &lists[1], top.after);
+    if (!self->is_short) {
+        join_groups(self, &lists[0], &lists[1]);
+        self->is_same = are_same_gaps(self, &lists[0], &lists[1], top);
+    }
+    add_run(self, a->start, a->start, b->start);
+    push(self, (pair){.before = top.before, .after = top.after, .is_end = true});
+    first = self->open.count;
+    for (size_t i = 0; i < lists[0].all.count && self->is_same && !self->is_short; i++) {
+        const group *at = &lists[0].all.at[i];
+
+        if (at->partner == SIZE_MAX)
+            continue;
+        self->is_same = push_attributes(self, at, &lists[1].all.at[at->partner]);
+        push(self, (pair){.before = at->item,
+                          .after = lists[1].all.at[at->partner].item,
+                          .is_item = true});
+    }
+    turn(self, first);
+    if (self->is_same && !self->is_short)
+        note_single(self, lists);
+    for (size_t i = 0; i < 2; i++)
+        vec_free(self->heap, &lists[i].all);
+}
+
+/* An item of which more than a body has changed. */
+static void note_changed(comparer *self, pair at)
+{
+    ast_ref names[2] = {ast_child(self->before, at.before, ROLE_NAME),
+                        ast_child(self->after, at.after, ROLE_NAME)};
+    ast_ref bodies[2] = {ast_child(self->before, at.before, ROLE_BODY),
+                         ast_child(self->after, at.after, ROLE_BODY)};
+    bool is_function = ast_kind_of(self->before, at.before) == AST_FUNCTION_ITEM;
+
+    self->has_items = true;
+    self->is_same = names[0] && names[1];
+    if (!self->is_same)
+        return;
+    edit_words_change(&self->words, at.before, at.after);
+    add_same(self, names[0], names[1]);
+    if (is_function) {
+        size_t known = self->changed.count;
+
+        compare_bodies(self, bodies[0], bodies[1]);
+        if (self->changed.count == known)
+            add_changed(self, edit_function(self->before, at.before));
+    }
+    self->is_same = self->is_same && !self->words.is_open;
+}
+
+/* Do items stand in it that are found by their names? */
+static bool holds_items(const ast *tree, ast_ref list)
+{
+    uint8_t around = ast_kind_of(tree, ast_at(tree, list)->parent);
+
+    return ast_kind_of(tree, list) == AST_SOURCE_FILE ||
+           (ast_kind_of(tree, list) == AST_DECLARATION_LIST &&
+            (around == AST_IMPL_ITEM || around == AST_MOD_ITEM));
 }
 
 static void compare_pair(comparer *self, pair at)
@@ -401,10 +716,35 @@ static void compare_pair(comparer *self, pair at)
         self->is_same = false;
     else if (is_body(self->before, at.before) && is_body(self->after, at.after))
         compare_bodies(self, at.before, at.after);
+    else if (holds_items(self->before, at.before))
+        open_items(self, at);
     else if (is_opened(a->kind))
         open_children(self, at.before, at.after);
     else
         self->is_same = false;
+}
+
+/* Blocks are compared item by item; of others it is seen first whether they are the same. */
+static void compare_item(comparer *self, pair at)
+{
+    size_t runs = self->runs.count, changed = self->changed.count, open = self->open.count;
+    uint8_t kind = ast_kind_of(self->before, at.before);
+
+    at.is_item = false;
+    if (kind == AST_IMPL_ITEM || kind == AST_MOD_ITEM || kind == AST_TRAIT_ITEM) {
+        compare_pair(self, at);
+        return;
+    }
+    push(self, at);
+    while (self->is_same && !self->is_short && self->open.count > open)
+        compare_pair(self, self->open.at[--self->open.count]);
+    if (self->is_same || self->is_short)
+        return;
+    self->is_same = true;
+    self->runs.count = runs;
+    self->changed.count = changed;
+    self->open.count = open;
+    note_changed(self, at);
 }
 
 static void compare_files(comparer *self)
@@ -419,19 +759,33 @@ static void compare_files(comparer *self)
         self->before->remarks.count + self->after->remarks.count == 0 &&
         is_same_gap(self, true, (ast_range){0, a->start}, (ast_range){0, b->start}) &&
         is_same_gap(self, true, (ast_range){a->end, ends[0]}, (ast_range){b->end, ends[1]});
-    push(self, 1, 1, false);
-    while (self->is_same && !self->is_short && self->open.count > 0)
-        compare_pair(self, self->open.at[--self->open.count]);
-    self->is_short = self->is_short || self->gaps[0].failed || self->gaps[1].failed;
+    push(self, (pair){.before = 1, .after = 1});
+    while (self->is_same && !self->is_short && self->open.count > 0) {
+        pair at = self->open.at[--self->open.count];
+
+        if (at.is_item)
+            compare_item(self, at);
+        else
+            compare_pair(self, at);
+    }
+    self->is_short =
+        self->is_short || self->words.is_short || self->gaps[0].failed || self->gaps[1].failed;
 }
 
 static bool keep(comparer *self, edit *ret)
 {
     edit_run *runs = arena_take(self->mem, (self->runs.count + 1) * sizeof *runs);
     uint32_t *changed = arena_take(self->mem, (self->changed.count + 1) * sizeof *changed);
+    const edit_words *from = &self->words;
+    edit_word *words = arena_take(self->mem, (from->all.count + 1) * sizeof *words);
+    edit_method *methods = arena_take(self->mem, (from->methods.count + 1) * sizeof *methods);
 
-    if (runs == NULL || changed == NULL)
+    if (runs == NULL || changed == NULL || words == NULL || methods == NULL)
         return false;
+    if (from->all.count > 0)
+        memcpy(words, from->all.at, from->all.count * sizeof *words);
+    if (from->methods.count > 0)
+        memcpy(methods, from->methods.at, from->methods.count * sizeof *methods);
     if (self->runs.count > 0)
         memcpy(runs, self->runs.at, self->runs.count * sizeof *runs);
     if (self->changed.count > 0)
@@ -441,14 +795,23 @@ static bool keep(comparer *self, edit *ret)
                   .runs = runs,
                   .run_count = self->runs.count,
                   .changed = changed,
-                  .changed_count = self->changed.count};
+                  .changed_count = self->changed.count,
+                  .has_items = self->has_items,
+                  .words = words,
+                  .word_count = from->all.count,
+                  .methods = methods,
+                  .method_count = from->methods.count};
     return true;
 }
 
-cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_bodies,
+cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_known,
                   cg_err *reterr)
 {
-    comparer self = {.before = before, .after = after, .mem = mem, .heap = after->heap};
+    comparer self = {.before = before,
+                     .after = after,
+                     .mem = mem,
+                     .heap = after->heap,
+                     .words = {.heap = after->heap, .trees = {before, after}}};
     edit made = {0};
 
     buf_init(&self.gaps[0], self.heap, SIZE_MAX / 2);
@@ -459,12 +822,13 @@ cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bo
     vec_free(self.heap, &self.open);
     vec_free(self.heap, &self.runs);
     vec_free(self.heap, &self.changed);
+    edit_words_free(&self.words);
     buf_free(&self.gaps[0]);
     buf_free(&self.gaps[1]);
     if (self.is_short)
         return err_nomem(reterr);
     *ret = made;
-    *ret_is_bodies = self.is_same;
+    *ret_is_known = self.is_same;
     return CG_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "rust/edit.h"
 #include "rust/syntax.h"
 
@@ -15,6 +16,7 @@ static arena mem;
 static rust_parser *parser;
 static edit change;
 static const char *then, *now;
+static bool is_known;
 
 static int begin(void **state)
 {
@@ -38,7 +40,6 @@ static bool compare(const char *before, const char *after)
     rust_source *sources = arena_take(&mem, 2 * sizeof *sources);
     ast trees[2] = {{0}, {0}};
     intern names;
-    bool is_bodies = false;
 
     then = before;
     now = after;
@@ -47,11 +48,11 @@ static bool compare(const char *before, const char *after)
     assert_true(source_init(&sources[1], &mem, CG_LIT("a.rs"), str_from(after)));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(rust_parse(parser, &sources[i], &names, &trees[i], NULL), CG_OK);
-    assert_int_equal(edit_find(&trees[0], &trees[1], &mem, &change, &is_bodies, NULL), CG_OK);
+    assert_int_equal(edit_find(&trees[0], &trees[1], &mem, &change, &is_known, NULL), CG_OK);
     ast_free(&trees[0]);
     ast_free(&trees[1]);
     intern_free(&names);
-    return is_bodies;
+    return is_known && !change.has_items;
 }
 
 static bool says_the_same(const char *before, const char *after)
@@ -194,6 +195,112 @@ static void a_line_that_has_become_two_is_torn(void **state)
     assert_true(is_torn);
 }
 
+/* Is the edit understood, and what words does it say? `u:name` by users, `a:` by anyone, ... */
+static void assert_words(const char *before, const char *after, const char *words)
+{
+    static const char letters[] = "mutac";
+    buf text;
+
+    (void)compare(before, after);
+    buf_init(&text, &memory, 10000);
+    if (!is_known || !change.has_items)
+        fail_msg("%s", after);
+    for (size_t i = 0; i < change.word_count; i++) {
+        const edit_word *word = &change.words[i];
+        char key[100];
+
+        (void)snprintf(key, sizeof key, "%s%c:%.*s", i ? " " : "", letters[word->reach],
+                       (int)word->text.len, word->text.ptr);
+        buf_add(&text, str_from(key));
+    }
+    if (!str_equal(buf_text(&text), str_from(words)))
+        fail_msg("%.*s", (int)text.len, text.at);
+    buf_free(&text);
+}
+
+static void items_say_by_which_words_they_are_noticed(void **state)
+{
+    (void)state;
+    assert_words("", "fn f(a: u8) -> S {}", "a:f c:S");
+    assert_words("fn f(a: u8) -> S {}", "", "u:f c:S");
+    assert_int_equal(change.changed_count, 1);
+    assert_words("fn f(a: u8) {}", "fn f(a: u16) {}", "u:f u:f");
+    assert_int_equal(change.changed_count, 1);
+    assert_words("fn f(a: u8) {}", "pub fn f(a: u8) {}", "u:f a:f");
+    assert_words("struct S { a: u8, b: u8 }", "struct S { a: u8, c: u8 }", "u:b u:c u:S");
+    assert_words("struct S(u8);", "struct S(u8, T);", "u:0 u:0 u:1 u:S");
+    assert_words("enum E { A, B }", "enum E { A }", "u:B u:E");
+    assert_words("const N: u8 = 1;", "const N: u8 = 2;", "u:N");
+    assert_words("", "const N: u8 = 2;", "a:N");
+    assert_words("use a::{B, C};", "use a::{B, d::{self, E as F}};", "m:C m:d m:F");
+    assert_words("use a::B;", "use x::B;", "m:B m:B");
+    assert_words("impl S { fn f(&self, n: u8) {} }",
+                 "impl S { fn f(&self, n: u8) {} fn g(&self) "
+                 "{} }",
+                 "u:g c:S");
+    assert_int_equal(change.method_count, 1);
+    assert_true(change.methods[0].is_new);
+    /* An example of its type; a method of a trait. */
+    assert_words("impl S { }", "impl S { fn g() {} }", "u:g c:S u:S");
+    assert_words("impl T for S { }", "impl T for S { fn g(&self) {} }", "u:g c:S u:S t:T");
+    assert_words("struct S;", "struct S; impl a::T for S { fn g(&self) {} }",
+                 "u:S t:a t:T u:g c:S u:S t:a t:T");
+}
+
+static void what_stays_is_found_around_items(void **state)
+{
+    uint32_t place;
+
+    (void)state;
+    assert_words("fn a() { x(1) }\nstruct S { n: u8 }\nfn b() { y(2) }",
+                 "use z;\nfn a() { x(1) }\n\nfn b(n: u8) { y(2) }\nfn c() {}",
+                 "u:S a:c m:z u:b u:b");
+    assert_found("x(1)");
+    assert_found("y(2)");
+    assert_false(edit_start(&change, (uint32_t)(strstr(then, "struct") - then), &place));
+    assert_int_equal(change.changed_count, 1);
+    assert_int_equal(change.changed[0], 1);
+}
+
+static void what_cannot_be_told_by_words_is_not_known(void **state)
+{
+    static const char *const others[] = {
+        "mod m;",
+        "pub use a::B;",
+        "use a::*;",
+        "macro_rules! m { () => { 1 } }",
+        "m!();",
+        "trait T {}",
+        "impl T for Vec<S> {}",
+        "impl<S> T for S {}",
+        "impl T for Other {}",
+        "impl std::ops::Deref for S {}",
+        "#[cfg(x)] fn f() {}",
+        "#[test] fn f() {}",
+        "fn main() {}",
+        "fn f() { use x; }",
+        "extern crate x;",
+        "#![allow(unused)]",
+        "fn f() { g( }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char text[200];
+
+        (void)snprintf(text, sizeof text, "%s struct S;", others[i]);
+        (void)compare("struct S;", text);
+        if (is_known)
+            fail_msg("%s", others[i]);
+    }
+    (void)compare("#[cfg(a)] fn f() {}", "#[cfg(b)] fn f() {}");
+    assert_false(is_known);
+    (void)compare("mod m { fn f() {} }", "pub mod m { fn f() {} }");
+    assert_false(is_known);
+    (void)compare("trait T { fn f(&self); }", "trait T { fn f(&mut self); }");
+    assert_false(is_known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +312,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_no_body_holds_is_more_than_bodies, begin, end),
         cmocka_unit_test_setup_teardown(the_rest_of_a_changed_body_is_found, begin, end),
         cmocka_unit_test_setup_teardown(a_line_that_has_become_two_is_torn, begin, end),
+        cmocka_unit_test_setup_teardown(items_say_by_which_words_they_are_noticed, begin, end),
+        cmocka_unit_test_setup_teardown(what_stays_is_found_around_items, begin, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_told_by_words_is_not_known, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
