@@ -209,14 +209,21 @@ static cg_code write_file(crate_work *self, const char *path, write_side *write)
     return cg_output_commit(output, err);
 }
 
+/* What --baseline-kind asks for. */
+static cg_baseline_kind kind_of_baseline(const cli_args *args)
+{
+    const char *word =
+        args_has(args, OPTION_BASELINE_KIND) ? args->value[OPTION_BASELINE_KIND] : "";
+
+    return strcmp(word, "readable") == 0   ? CG_BASELINE_READABLE
+           : strcmp(word, "findings") == 0 ? CG_BASELINE_FINDINGS
+                                           : CG_BASELINE_FINGERPRINT;
+}
+
 static cg_code write_baseline(const cg_scan *scan, const cli_args *args, cg_sink sink,
                               cg_err *reterr)
 {
-    bool is_readable = args_has(args, OPTION_BASELINE_KIND) &&
-                       strcmp(args->value[OPTION_BASELINE_KIND], "readable") == 0;
-
-    return cg_write_baseline(scan, is_readable ? CG_BASELINE_READABLE : CG_BASELINE_FINGERPRINT,
-                             sink, reterr);
+    return cg_write_baseline(scan, kind_of_baseline(args), sink, reterr);
 }
 
 static cg_code write_key_map(const cg_scan *scan, const cli_args *args, cg_sink sink,
@@ -240,10 +247,47 @@ static int refuse(crate_work *self, cg_code code)
     return work_tell(&self->work, code);
 }
 
+/* What the file at `path` has of findings goes out of the scan. */
+static cg_code leave_known(crate_work *self, const char *path)
+{
+    uint64_t known = 0;
+    uint64_t gone = 0;
+    printer out;
+    cg_code code = cg_scan_take_known(self->scan, path, &known, &gone, &self->work.err);
+
+    if (code != CG_OK || known + gone == 0)
+        return code;
+    progress_erase(&self->work.progress);
+    print_open(&out, self->work.io->err);
+    print_format(&out, "%s: %llu known finding%s left out", print_safe_word(path).at,
+                 (unsigned long long)known, known == 1 ? "" : "s");
+    if (gone > 0)
+        print_format(&out, "; %llu gone since, --update-baseline takes them out",
+                     (unsigned long long)gone);
+    print_format(&out, "\n");
+    (void)print_close(&out);
+    return CG_OK;
+}
+
+/* A baseline of findings says what is known, one of the model how it is to be. */
+static cg_code check_baseline(crate_work *self, const char *path)
+{
+    cg_baseline_kind kind = CG_BASELINE_FINGERPRINT;
+    cg_code code = cg_baseline_kind_of(&self->work.env, path, &kind, &self->work.err);
+
+    if (code != CG_OK)
+        return code;
+    if (kind == CG_BASELINE_FINDINGS)
+        return leave_known(self, path);
+    progress_erase(&self->work.progress);
+    return cg_scan_baseline(self->scan, path, self->work.io->err, &self->work.err);
+}
+
 static int baseline(crate_work *self)
 {
     const cli_args *args = self->work.args;
     const cli_io *io = self->work.io;
+    bool is_known = kind_of_baseline(args) == CG_BASELINE_FINDINGS;
     printer out;
     cg_code code = CG_OK;
 
@@ -252,13 +296,14 @@ static int baseline(crate_work *self)
         if (code == CG_OK) {
             progress_erase(&self->work.progress);
             print_open(&out, io->err);
-            print_format(&out, "updated model baseline %s\n",
+            print_format(&out, "updated %s baseline %s\n", is_known ? "findings" : "model",
                          print_safe_word(args->value[OPTION_UPDATE_BASELINE]).at);
             (void)print_close(&out);
         }
+        if (code == CG_OK && is_known)
+            code = leave_known(self, args->value[OPTION_UPDATE_BASELINE]);
     } else if (args_has(args, OPTION_CHECK)) {
-        progress_erase(&self->work.progress);
-        code = cg_scan_baseline(self->scan, args->value[OPTION_CHECK], io->err, &self->work.err);
+        code = check_baseline(self, args->value[OPTION_CHECK]);
     }
     return code == CG_OK ? 0 : refuse(self, code);
 }

@@ -4,6 +4,8 @@
 #include "model/query.h"
 #include "model/tree_view.h"
 
+#include "check.h"
+
 static cg_code drop(void *context, const char *bytes, size_t count)
 {
     (void)context;
@@ -32,6 +34,30 @@ static void ask_all(heap *from, const model_document *document)
     }
 }
 
+/* What a document's own baseline of findings has is all that it has. */
+static void take_known(heap *from, model_document *document)
+{
+    size_t count = document->doc.findings.count;
+    size_t known = 0;
+    size_t gone = 0;
+    bool is_equal = false;
+    buf file;
+
+    buf_init(&file, from, SIZE_MAX);
+    if (baseline_write(from, &document->doc, BASELINE_FINDINGS, &file, NULL) == CG_OK) {
+        buf nothing;
+
+        buf_init(&nothing, from, SIZE_MAX);
+        CHECK(baseline_compare(from, buf_text(&file), &document->doc, &is_equal, &nothing, NULL) ==
+              CG_OK);
+        CHECK(is_equal);
+        buf_free(&nothing);
+        CHECK(baseline_take_known(from, buf_text(&file), document, &known, &gone, NULL) == CG_OK);
+        CHECK(known == count && gone == 0 && document->doc.findings.count == 0);
+    }
+    buf_free(&file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,6 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     heap memory;
     tree made;
     bool is_equal;
+    size_t known;
+    size_t gone;
     buf out;
 
     heap_init(&memory, NULL);
@@ -53,7 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_init(&out, &memory, SIZE_MAX);
         (void)!baseline_write(&memory, &document.doc, BASELINE_READABLE, &out, NULL);
         (void)!baseline_compare(&memory, text, &document.doc, &is_equal, &out, NULL);
+        (void)!baseline_take_known(&memory, text, &document, &known, &gone, NULL);
         buf_free(&out);
+        take_known(&memory, &document);
     }
     model_free(&document);
     return 0;

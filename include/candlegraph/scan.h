@@ -213,18 +213,30 @@ CG_API cg_code cg_scan_gate(const cg_scan *scan, cg_strictness strictness, const
 
 /* How much a saved baseline knows. */
 typedef uint32_t cg_baseline_kind;
-enum { CG_BASELINE_FINGERPRINT = 0, CG_BASELINE_READABLE = 1 };
+enum { CG_BASELINE_FINGERPRINT = 0, CG_BASELINE_READABLE = 1, CG_BASELINE_FINDINGS = 2 };
 
 /*
  * What the model is like, as a text file to keep beside the source: FINGERPRINT has components,
  * parameters, functions and the findings by rule, READABLE shapes, certainty and numbers of
- * findings as well. No lines of source, moving code changes nothing. CG_OUTPUT, CG_NOMEM.
+ * findings as well, FINDINGS the findings alone. No lines of source, moving code changes nothing.
+ * CG_OUTPUT, CG_NOMEM.
  */
 CG_API cg_code cg_write_baseline(const cg_scan *scan, cg_baseline_kind kind, cg_sink sink,
                                  cg_err *reterr) CG_MUST;
 /* Compare with the baseline at `path`; what differs goes to `sink`. CG_GATE when something does. */
 CG_API cg_code cg_scan_baseline(const cg_scan *scan, const char *path, cg_sink sink,
                                 cg_err *reterr) CG_MUST;
+/* Which kind of baseline is the file at `path`? CG_INPUT when it is none. */
+CG_API cg_code cg_baseline_kind_of(const cg_env *env, const char *path, cg_baseline_kind *ret,
+                                   cg_err *reterr) CG_MUST;
+/*
+ * Take the findings that the baseline of kind FINDINGS at `path` has out of the scan: what is
+ * written from here on, and the gate, are about the others. Before cg_scan_checkpoint, whose
+ * findings are always told. *ret_known: how many went; *ret_gone: how many of the file's are not
+ * found any more; both may be NULL. CG_INPUT when it is another kind of file.
+ */
+CG_API cg_code cg_scan_take_known(cg_scan *scan, const char *path, uint64_t *ret_known,
+                                  uint64_t *ret_gone, cg_err *reterr) CG_MUST;
 
 /*
  * May an output be written to `path`? CG_OUTPUT_REFUSED when it is the crate's manifest, lock file

@@ -558,16 +558,34 @@ cg_code cg_scan_gate(const cg_scan *self, cg_strictness strictness, const char *
 
 cg_code cg_write_baseline(const cg_scan *self, cg_baseline_kind kind, cg_sink sink, cg_err *reterr)
 {
+    static const enum baseline_kind kinds[] = {
+        [CG_BASELINE_FINGERPRINT] = BASELINE_FINGERPRINT,
+        [CG_BASELINE_READABLE] = BASELINE_READABLE,
+        [CG_BASELINE_FINDINGS] = BASELINE_FINDINGS,
+    };
     writing to;
     cg_code code;
 
-    if (kind != CG_BASELINE_FINGERPRINT && kind != CG_BASELINE_READABLE)
+    if (kind > CG_BASELINE_FINDINGS)
         return cg_fail(reterr, PROBLEM_USAGE, "kind of baseline %u does not exist", (unsigned)kind);
     begin(&to, self->env, sink);
-    code = baseline_write(&to.heap, &self->document->doc,
-                          kind == CG_BASELINE_READABLE ? BASELINE_READABLE : BASELINE_FINGERPRINT,
-                          &to.text, reterr);
+    code = baseline_write(&to.heap, &self->document->doc, kinds[kind], &to.text, reterr);
     return end(&to, code, reterr);
+}
+
+/* A baseline is read whole: a line for each record, none of which is long. */
+static cg_code read_baseline(const cg_env *env, const char *path, heap *from, buf *ret,
+                             cg_err *reterr)
+{
+    buf_init(ret, from, (size_t)1 << 30);
+    return os_read_whole(env, str_from(path), ret, reterr);
+}
+
+static cg_code in_file(cg_code code, const char *path, cg_err *reterr)
+{
+    if (code != CG_OK)
+        err_in_file(reterr, str_from(path));
+    return code;
 }
 
 cg_code cg_scan_baseline(const cg_scan *self, const char *path, cg_sink sink, cg_err *reterr)
@@ -578,18 +596,55 @@ cg_code cg_scan_baseline(const cg_scan *self, const char *path, cg_sink sink, cg
     cg_code code;
 
     begin(&to, self->env, sink);
-    buf_init(&text, &to.heap, (size_t)1 << 30);
-    code = os_read_whole(self->env, str_from(path), &text, reterr);
+    code = read_baseline(self->env, path, &to.heap, &text, reterr);
     if (code == CG_OK)
         code = baseline_compare(&to.heap, buf_text(&text), &self->document->doc, &is_equal,
                                 &to.text, reterr);
-    if (code != CG_OK)
-        err_in_file(reterr, str_from(path));
+    code = in_file(code, path, reterr);
     buf_free(&text);
     code = end(&to, code, reterr);
-    if (code == CG_OK && !is_equal) {
-        code = cg_fail(reterr, PROBLEM_BASELINE_DIFFERS, "the model is not that of the baseline");
-        err_in_file(reterr, str_from(path));
-    }
+    if (code == CG_OK && !is_equal)
+        code = in_file(
+            cg_fail(reterr, PROBLEM_BASELINE_DIFFERS, "the model is not that of the baseline"),
+            path, reterr);
     return code;
+}
+
+cg_code cg_baseline_kind_of(const cg_env *env, const char *path, cg_baseline_kind *ret,
+                            cg_err *reterr)
+{
+    enum baseline_kind kind = BASELINE_FINGERPRINT;
+    heap memory;
+    buf text;
+    cg_code code;
+
+    heap_init(&memory, env);
+    code = read_baseline(env, path, &memory, &text, reterr);
+    if (code == CG_OK)
+        code = baseline_kind_of(buf_text(&text), &kind, reterr);
+    buf_free(&text);
+    if (code == CG_OK)
+        *ret = kind == BASELINE_FINDINGS   ? CG_BASELINE_FINDINGS
+               : kind == BASELINE_READABLE ? CG_BASELINE_READABLE
+                                           : CG_BASELINE_FINGERPRINT;
+    return in_file(code, path, reterr);
+}
+
+cg_code cg_scan_take_known(cg_scan *self, const char *path, uint64_t *ret_known, uint64_t *ret_gone,
+                           cg_err *reterr)
+{
+    size_t known = 0;
+    size_t gone = 0;
+    buf text;
+    cg_code code = read_baseline(self->env, path, &self->heap, &text, reterr);
+
+    if (code == CG_OK)
+        code = baseline_take_known(&self->heap, buf_text(&text), self->document, &known, &gone,
+                                   reterr);
+    buf_free(&text);
+    if (code == CG_OK && ret_known != NULL)
+        *ret_known = known;
+    if (code == CG_OK && ret_gone != NULL)
+        *ret_gone = gone;
+    return in_file(code, path, reterr);
 }

@@ -1,11 +1,15 @@
 #include "model/baseline.h"
 
+#include "base/num.h"
+#include "base/sort.h"
 #include "codec/escape.h"
 #include "model/index.h"
 #include "model/normalise.h"
 
 #define FINGERPRINT_HEAD "# " BASELINE_FINGERPRINT_SCHEMA
 #define READABLE_HEAD    "# " BASELINE_READABLE_SCHEMA
+#define FINDINGS_HEAD    "# " BASELINE_FINDINGS_SCHEMA
+#define KINDS            3
 #define BLOCKS           4
 #define FIELDS           8
 
@@ -13,11 +17,17 @@
 typedef struct block_form {
     cg_str word;
     size_t keys;                 /* fields that identify a record */
-    size_t fields;               /* all of them */
+    size_t fields;               /* all of them; 0: the kind has no such records */
     const char *details[FIELDS]; /* what the others are called */
 } block_form;
 
-static const block_form forms[2][BLOCKS] = {
+static const cg_str heads[KINDS] = {
+    [BASELINE_FINGERPRINT] = {FINGERPRINT_HEAD, sizeof FINGERPRINT_HEAD - 1},
+    [BASELINE_READABLE] = {READABLE_HEAD, sizeof READABLE_HEAD - 1},
+    [BASELINE_FINDINGS] = {FINDINGS_HEAD, sizeof FINDINGS_HEAD - 1},
+};
+
+static const block_form forms[KINDS][BLOCKS] = {
     [BASELINE_FINGERPRINT] = {{{"component", 9}, 2, 2, {0}},
                               {{"parameter", 9}, 3, 3, {0}},
                               {{"entrypoint", 10}, 1, 1, {0}},
@@ -26,6 +36,10 @@ static const block_form forms[2][BLOCKS] = {
                            {{"parameter", 9}, 3, 6, {"shape", "certainty", "constructor"}},
                            {{"entrypoint", 10}, 1, 1, {0}},
                            {{"finding", 7}, 4, 7, {"severity", "confidence", "number"}}},
+    [BASELINE_FINDINGS] = {{{"component", 9}, 0, 0, {0}},
+                           {{"parameter", 9}, 0, 0, {0}},
+                           {{"entrypoint", 10}, 0, 0, {0}},
+                           {{"finding", 7}, 6, 7, {"number"}}},
 };
 
 enum { OF_COMPONENTS, OF_PARAMETERS, OF_ENTRYPOINTS, OF_FINDINGS };
@@ -116,6 +130,17 @@ static cg_str finding_line(lines *self, enum baseline_kind kind, const model_fin
 
     if (kind == BASELINE_FINGERPRINT)
         return make_line(self, CG_LIT("finding"), fields, 2);
+    /* What is known of one that becomes graver or surer is not known of it any more. */
+    if (kind == BASELINE_FINDINGS) {
+        cg_str known[] = {it->rule,
+                          sc_word(&words_model_finding_severity, it->severity),
+                          sc_word(&words_model_confidence, it->confidence),
+                          or_empty(place.file),
+                          or_empty(it->function),
+                          it->message};
+
+        return make_line(self, CG_LIT("finding"), known, 6);
+    }
     fields[1] = or_empty(place.file);
     fields[2] = or_empty(it->function);
     fields[3] = it->message;
@@ -213,16 +238,18 @@ static void list_findings(lines *self, const model_doc *doc, enum baseline_kind 
 
     for (size_t i = 0; !self->failed && i < doc->findings.count; i++)
         at[i] = finding_line(self, kind, MODEL_AT(doc->findings, model_finding, i));
-    close_block(self, OF_FINDINGS, at, doc->findings.count, kind == BASELINE_READABLE);
+    close_block(self, OF_FINDINGS, at, doc->findings.count, kind != BASELINE_FINGERPRINT);
 }
 
 static bool list_all(lines *self, heap *from, const model_doc *doc, enum baseline_kind kind)
 {
     *self = (lines){.heap = from};
     arena_init(&self->mem, from);
-    list_components(self, doc, kind);
-    list_parameters(self, doc, kind);
-    list_entrypoints(self, doc);
+    if (kind != BASELINE_FINDINGS) {
+        list_components(self, doc, kind);
+        list_parameters(self, doc, kind);
+        list_entrypoints(self, doc);
+    }
     list_findings(self, doc, kind);
     return !self->failed;
 }
@@ -233,7 +260,7 @@ cg_code baseline_write(heap *from, const model_doc *doc, enum baseline_kind kind
     lines all;
     bool is_listed = list_all(&all, from, doc, kind);
 
-    buf_add(out, kind == BASELINE_FINGERPRINT ? CG_LIT(FINGERPRINT_HEAD) : CG_LIT(READABLE_HEAD));
+    buf_add(out, heads[kind]);
     buf_byte(out, '\n');
     for (size_t block = 0; is_listed && block < BLOCKS; block++) {
         for (size_t i = 0; i < all.blocks[block].count; i++) {
@@ -258,39 +285,40 @@ static cg_str next_line(cg_str *rest)
     return without_end(line);
 }
 
-/* The kind a file is of, by its first line; fails with CG_INPUT when it is none. */
-static cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr)
+cg_code baseline_kind_of(cg_str text, enum baseline_kind *ret, cg_err *reterr)
 {
     cg_str line = next_line(&text);
 
-    if (str_equal(line, CG_LIT(FINGERPRINT_HEAD)))
-        *ret = BASELINE_FINGERPRINT;
-    else if (str_equal(line, CG_LIT(READABLE_HEAD)))
-        *ret = BASELINE_READABLE;
-    else
-        return cg_fail(reterr, PROBLEM_BASELINE,
-                       "the first line is `%.*s`, expected `" FINGERPRINT_HEAD
-                       "` or `" READABLE_HEAD "`",
-                       ERR_STR(line));
-    return CG_OK;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        if (str_equal(line, heads[kind])) {
+            *ret = (enum baseline_kind)kind;
+            return CG_OK;
+        }
+    }
+    return cg_fail(reterr, PROBLEM_BASELINE,
+                   "the first line is `%.*s`, expected `" FINGERPRINT_HEAD "`, `" READABLE_HEAD
+                   "` or `" FINDINGS_HEAD "`",
+                   ERR_STR(line));
 }
 
-static size_t block_of(cg_str line)
+static size_t block_of(enum baseline_kind kind, cg_str line)
 {
     size_t block = 0;
 
     for (; block < BLOCKS; block++) {
-        cg_str word = forms[0][block].word;
+        cg_str word = forms[kind][block].word;
 
-        if (str_starts_with(line, word) && (line.len == word.len || line.ptr[word.len] == '\t'))
+        if (forms[kind][block].fields > 0 && str_starts_with(line, word) &&
+            (line.len == word.len || line.ptr[word.len] == '\t'))
             break;
     }
     return block;
 }
 
-static cg_code sort_line(cg_str line, uint64_t number, size_t *ret_block, cg_err *reterr)
+static cg_code sort_line(enum baseline_kind kind, cg_str line, uint64_t number, size_t *ret_block,
+                         cg_err *reterr)
 {
-    *ret_block = block_of(line);
+    *ret_block = block_of(kind, line);
     if (*ret_block < BLOCKS)
         return CG_OK;
     (void)cg_fail(reterr, PROBLEM_BASELINE, "`%.*s` is no record of a baseline", ERR_STR(line));
@@ -299,8 +327,8 @@ static cg_code sort_line(cg_str line, uint64_t number, size_t *ret_block, cg_err
 }
 
 /* Two passes over the text: count, then take the lines of each block. */
-static cg_code take_lines(lines *self, cg_str text, size_t counts[BLOCKS], cg_str *at[BLOCKS],
-                          cg_err *reterr)
+static cg_code take_lines(enum baseline_kind kind, cg_str text, size_t counts[BLOCKS],
+                          cg_str *at[BLOCKS], cg_err *reterr)
 {
     uint64_t number = 1;
 
@@ -313,29 +341,29 @@ static cg_code take_lines(lines *self, cg_str text, size_t counts[BLOCKS], cg_st
         number++;
         if (line.len == 0)
             continue;
-        CG_TRY(sort_line(line, number, &block, reterr));
+        CG_TRY(sort_line(kind, line, number, &block, reterr));
         if (at != NULL)
             at[block][counts[block]] = line;
         counts[block]++;
     }
-    (void)self;
     return CG_OK;
 }
 
-static cg_code read_lines(lines *self, heap *from, cg_str text, cg_err *reterr)
+static cg_code read_lines(lines *self, heap *from, enum baseline_kind kind, cg_str text,
+                          cg_err *reterr)
 {
     size_t counts[BLOCKS];
     cg_str *at[BLOCKS];
 
     *self = (lines){.heap = from};
     arena_init(&self->mem, from);
-    CG_TRY(take_lines(self, text, counts, NULL, reterr));
+    CG_TRY(take_lines(kind, text, counts, NULL, reterr));
     for (size_t i = 0; i < BLOCKS; i++) {
         at[i] = room_for(self, counts[i]);
         if (at[i] == NULL)
             return err_nomem(reterr);
     }
-    CG_TRY(take_lines(self, text, counts, at, reterr));
+    CG_TRY(take_lines(kind, text, counts, at, reterr));
     for (size_t i = 0; i < BLOCKS; i++)
         close_block(self, i, at[i], counts[i], false);
     return self->failed ? err_nomem(reterr) : CG_OK;
@@ -457,7 +485,7 @@ static void list_missing(sc_strs of, sc_strs in, const char *sign, buf *out)
 
 static void compare_all(enum baseline_kind kind, const lines *was, const lines *is, buf *out)
 {
-    for (size_t i = 0; kind == BASELINE_READABLE && i < BLOCKS; i++)
+    for (size_t i = 0; kind != BASELINE_FINGERPRINT && i < BLOCKS; i++)
         compare_readable(&forms[kind][i], was->blocks[i], is->blocks[i], out);
     for (size_t i = 0; kind == BASELINE_FINGERPRINT && i < BLOCKS; i++)
         list_missing(was->blocks[i], is->blocks[i], "-", out);
@@ -475,7 +503,7 @@ cg_code baseline_compare(heap *from, cg_str text, const model_doc *doc, bool *re
     cg_code code;
 
     CG_TRY(baseline_kind_of(text, &kind, reterr));
-    code = read_lines(&was, from, text, reterr);
+    code = read_lines(&was, from, kind, text, reterr);
     if (code == CG_OK) {
         if (list_all(&is, from, doc, kind))
             compare_all(kind, &was, &is, out);
@@ -489,4 +517,131 @@ cg_code baseline_compare(heap *from, cg_str text, const model_doc *doc, bool *re
     if (code == CG_OK)
         *ret_is_equal = out->len == before;
     return code;
+}
+
+/* --- findings that are known --- */
+
+typedef struct known_work {
+    lines lines;
+    const cg_str *texts; /* by finding, without a number */
+    uint32_t *order;     /* findings by text */
+    bool *is_known;      /* by finding */
+    size_t count, known, gone;
+} known_work;
+
+static bool is_text_before(const void *context, uint32_t a, uint32_t b)
+{
+    const cg_str *texts = context;
+    int order = str_compare(texts[a], texts[b]);
+
+    return order != 0 ? order < 0 : a < b;
+}
+
+static bool list_texts(known_work *self, const model_doc *doc)
+{
+    cg_str *texts = room_for(&self->lines, doc->findings.count);
+    uint32_t *spare;
+
+    self->count = doc->findings.count;
+    self->order = arena_take(&self->lines.mem, (2 * self->count + 1) * sizeof *self->order);
+    self->is_known = arena_zero(&self->lines.mem, self->count + 1);
+    if (texts == NULL || self->order == NULL || self->is_known == NULL)
+        return false;
+    for (size_t i = 0; i < self->count; i++) {
+        texts[i] = finding_line(&self->lines, BASELINE_FINDINGS,
+                                MODEL_AT(doc->findings, model_finding, i));
+        self->order[i] = (uint32_t)i;
+    }
+    self->texts = texts;
+    spare = self->order + self->count;
+    if (!self->lines.failed)
+        sort_with(self->order, spare, self->count, is_text_before, texts);
+    return !self->lines.failed;
+}
+
+/* A line of the file: the finding, and how often it is known; a line without a number counts 1. */
+static cg_str split_number(cg_str line, uint64_t *ret_number)
+{
+    size_t end = line.len;
+    uint64_t number = 0;
+
+    *ret_number = 1;
+    while (end > 0 && line.ptr[end - 1] != '\t')
+        end--;
+    if (end == 0 || !num_read_u64((cg_str){line.ptr + end, line.len - end}, &number))
+        return line;
+    *ret_number = number;
+    return without_end((cg_str){line.ptr, end - 1});
+}
+
+static void mark_known(known_work *self, cg_str line)
+{
+    uint64_t number;
+    cg_str text = split_number(line, &number);
+    size_t low = 0;
+    size_t high = self->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_compare(self->texts[self->order[middle]], text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; number > 0 && low < self->count && str_equal(self->texts[self->order[low]], text);
+         low++) {
+        if (!self->is_known[self->order[low]]) {
+            self->is_known[self->order[low]] = true;
+            self->known++;
+            number--;
+        }
+    }
+    self->gone += number < SIZE_MAX - self->gone ? (size_t)number : SIZE_MAX - self->gone;
+}
+
+static cg_code take_known(known_work *self, heap *from, cg_str text, model_document *document,
+                          cg_err *reterr)
+{
+    sc_records *findings = &document->doc.findings;
+    model_finding *kept;
+    size_t count = 0;
+
+    CG_TRY(read_lines(&self->lines, from, BASELINE_FINDINGS, text, reterr));
+    if (!list_texts(self, &document->doc))
+        return err_nomem(reterr);
+    for (size_t i = 0; i < self->lines.blocks[OF_FINDINGS].count; i++)
+        mark_known(self, self->lines.blocks[OF_FINDINGS].at[i]);
+    if (self->known == 0)
+        return CG_OK;
+    kept = arena_take(&document->mem, (findings->count + 1) * sizeof *kept);
+    if (kept == NULL)
+        return err_nomem(reterr);
+    for (size_t i = 0; i < findings->count; i++) {
+        if (!self->is_known[i])
+            kept[count++] = *MODEL_AT(*findings, model_finding, i);
+    }
+    *findings = (sc_records){kept, count};
+    return model_normalise(document, reterr);
+}
+
+cg_code baseline_take_known(heap *from, cg_str text, model_document *document, size_t *ret_known,
+                            size_t *ret_gone, cg_err *reterr)
+{
+    enum baseline_kind kind = BASELINE_FINGERPRINT;
+    known_work self = {0};
+    cg_code code = baseline_kind_of(text, &kind, reterr);
+
+    if (code == CG_OK && kind != BASELINE_FINDINGS)
+        code =
+            cg_fail(reterr, PROBLEM_BASELINE, "this is a baseline of the model, not of findings");
+    if (code != CG_OK)
+        return code;
+    code = take_known(&self, from, text, document, reterr);
+    arena_free(&self.lines.mem);
+    if (code != CG_OK)
+        return code;
+    *ret_known = self.known;
+    *ret_gone = self.gone;
+    return CG_OK;
 }

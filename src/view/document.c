@@ -274,6 +274,7 @@ cg_code document_protocol(heap *memory, const document_command *commands, size_t
         .join = CG_LIT(JOIN_SCHEMA),
         .model_baseline = CG_LIT(BASELINE_FINGERPRINT_SCHEMA),
         .readable_baseline = CG_LIT(BASELINE_READABLE_SCHEMA),
+        .findings_baseline = CG_LIT(BASELINE_FINDINGS_SCHEMA),
     };
     doc_protocol document = {
         .schema = schema_id_text(SCHEMA_PROTOCOL),

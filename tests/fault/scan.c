@@ -27,6 +27,7 @@ static char crate[1200];
 static char checkpoint[1200];
 static char cache[1200];
 static char trace[1200];
+static char known[1200]; /* the findings of the crate, as a baseline */
 
 /* --- memory --- */
 
@@ -50,7 +51,10 @@ static cg_code write_all(cg_scan *scan, cg_err *err)
     cg_scan_query query = {.size = sizeof query, .kind = "parameters"};
     const char *deny[] = {"builder-unused"};
     cg_sink sink = {NULL, drop};
-    cg_code code = cg_scan_checkpoint(scan, checkpoint, NULL, NULL, err);
+    cg_code code = cg_scan_take_known(scan, known, NULL, NULL, err);
+
+    if (code == CG_OK)
+        code = cg_scan_checkpoint(scan, checkpoint, NULL, NULL, err);
 
     if (code == CG_OK)
         code = cg_write_model(scan, &json, sink, err);
@@ -72,6 +76,8 @@ static cg_code write_all(cg_scan *scan, cg_err *err)
         code = cg_write_checkpoint(scan, &text, sink, err);
     if (code == CG_OK)
         code = cg_write_key_map(scan, sink, err);
+    if (code == CG_OK)
+        code = cg_write_baseline(scan, CG_BASELINE_FINDINGS, sink, err);
     if (code == CG_OK)
         code = cg_write_baseline(scan, CG_BASELINE_READABLE, sink, err);
     if (code == CG_OK)
@@ -100,6 +106,26 @@ static cg_code do_all(const cg_env *env, const char *cache_directory)
 }
 
 /* --- tests --- */
+
+static cg_code add_to_file(void *context, const char *bytes, size_t count)
+{
+    return fwrite(bytes, 1, count, context) == count ? CG_OK : CG_OUTPUT;
+}
+
+static void write_known(void)
+{
+    cg_env env = {.size = sizeof env};
+    cg_scan_request request = {.size = sizeof request, .path = crate};
+    cg_scan *scan = NULL;
+    FILE *file = fopen(known, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(cg_scan_open(&env, &request, &scan, NULL), CG_OK);
+    assert_int_equal(
+        cg_write_baseline(scan, CG_BASELINE_FINDINGS, (cg_sink){file, add_to_file}, NULL), CG_OK);
+    cg_scan_free(scan);
+    assert_int_equal(fclose(file), 0);
+}
 
 static int begin(void **state)
 {
@@ -140,12 +166,14 @@ static int begin(void **state)
                "\"state\":\"missing\",\"step\":1}\n"
                "{\"kind\":\"operation\",\"event_id\":\"o\",\"op\":\"x\",\"static_id\":\"y\","
                "\"inputs\":[],\"duration_ns\":4}\n");
+    (void)snprintf(known, sizeof known, "%s", tree_place(&files, "known.txt").ptr);
     (void)snprintf(trace, sizeof trace, "%s", tree_place(&files, "run.jsonl").ptr);
     (void)snprintf(checkpoint, sizeof checkpoint, "%s", tree_place(&files, "c.safetensors").ptr);
     file = fopen(checkpoint, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(all, 1, sizeof all, file), sizeof all);
     assert_int_equal(fclose(file), 0);
+    write_known();
     return 0;
 }
 

@@ -134,14 +134,82 @@ static void other_files_are_refused_with_the_line(void **state)
     assert_int_equal(error.line, 3);
 }
 
+static const char findings[] =
+    "# candle-graph/findings-baseline/1\n"
+    "finding\tdtype-conflict\terror\tproven\tsrc/net.rs\tNet::forward\t`add` gets F32 and U8\t1\n"
+    "finding\tgradient-cut\twarning\tconditional\tsrc/net.rs\t\t`detach` has no backward step\t1\n";
+
+static void what_is_known_of_findings_is_taken_out(void **state)
+{
+    size_t known = 9;
+    size_t gone = 9;
+
+    (void)state;
+    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_FINDINGS, &out, NULL), CG_OK);
+    expect_text(findings);
+    assert_true(compare(findings));
+    assert_int_equal(baseline_take_known(&memory, str_from(findings), &sample, &known, &gone, NULL),
+                     CG_OK);
+    assert_int_equal(known, 2);
+    assert_int_equal(gone, 0);
+    assert_int_equal(sample.doc.findings.count, 0);
+}
+
+static void a_finding_that_is_graver_than_known_stays(void **state)
+{
+    size_t known;
+    size_t gone;
+
+    (void)state;
+    assert_int_equal(
+        baseline_take_known(&memory,
+                            CG_LIT("# candle-graph/findings-baseline/1\n"
+                                   "finding\tdtype-conflict\twarning\tproven\tsrc/net.rs\t"
+                                   "Net::forward\t`add` gets F32 and U8\t1\n"
+                                   "finding\tgradient-cut\twarning\tconditional\tsrc/net.rs\t\t"
+                                   "`detach` has no backward step\t3\n"),
+                            &sample, &known, &gone, NULL),
+        CG_OK);
+    assert_int_equal(known, 1);
+    assert_int_equal(gone, 3); /* two more cuts, and the milder conflict */
+    assert_int_equal(sample.doc.findings.count, 1);
+    assert_true(
+        str_equal(MODEL_AT(sample.doc.findings, model_finding, 0)->rule, CG_LIT("dtype-conflict")));
+}
+
+static void only_a_file_of_findings_says_what_is_known(void **state)
+{
+    cg_err error = {0};
+    size_t known = 9;
+    size_t gone = 9;
+
+    (void)state;
+    assert_int_equal(
+        baseline_take_known(&memory, str_from(readable), &sample, &known, &gone, &error), CG_INPUT);
+    error = (cg_err){0};
+    assert_int_equal(baseline_take_known(&memory,
+                                         CG_LIT("# candle-graph/findings-baseline/1\n"
+                                                "entrypoint\tnet::Net::forward\n"),
+                                         &sample, &known, &gone, &error),
+                     CG_INPUT);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(known, 9);
+    assert_int_equal(sample.doc.findings.count, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_fingerprint_is_the_references),     TEST(the_readable_one_has_shapes_and_numbers),
-        TEST(blocks_are_compared_one_by_one),        TEST(changes_are_told_in_sentences),
+        TEST(the_fingerprint_is_the_references),
+        TEST(the_readable_one_has_shapes_and_numbers),
+        TEST(blocks_are_compared_one_by_one),
+        TEST(changes_are_told_in_sentences),
         TEST(other_files_are_refused_with_the_line),
+        TEST(what_is_known_of_findings_is_taken_out),
+        TEST(a_finding_that_is_graver_than_known_stays),
+        TEST(only_a_file_of_findings_says_what_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
