@@ -128,7 +128,7 @@ CG_API bool cg_scan_query_exists(const char *kind);
 CG_API const char *cg_scan_query_words(void);
 /*
  * candle-graph/query/1: rows in a fixed order, and how many there are.
- * CG_USAGE: no such kind. CG_INPUT: a selector that is missing or fits nothing, or limit 0.
+ * CG_USAGE: no such kind. CG_INPUT: a selector that is missing or fits several things, or limit 0.
  */
 CG_API cg_code cg_write_scan_query(const cg_scan *scan, const cg_scan_query *query,
                                    const cg_format *format, cg_sink sink, cg_err *reterr) CG_MUST;

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 
 #include "codec/escape.h"
+#include "model/rules.h"
+#include "model/select.h"
 
 #define STEP       4u /* cells of indentation */
 #define LEVELS     5u /* records inside each other that are shown */
@@ -449,6 +451,23 @@ static void put_record(page *self, const sc_table *table, const void *record, un
     self->indent -= title != NULL ? STEP : 0;
 }
 
+/* Lists of what names suggest are empty unless they were asked for. */
+static bool is_unasked(const model_answer *self)
+{
+    const sc_records *findings = &self->from.doc->findings;
+    enum model_list list = select_list(self->request.kind);
+
+    if (self->total > 0 || self->single.table != NULL ||
+        (list != MODEL_OPTIMIZERS && list != MODEL_STAGES && list != MODEL_ARTIFACTS))
+        return false;
+    for (size_t i = 0; i < findings->count; i++) {
+        if (str_equal(MODEL_AT(*findings, model_finding, i)->rule,
+                      rules[RULE_CODE_COMPILER_SEMANTIC_EVIDENCE].code))
+            return true;
+    }
+    return false;
+}
+
 void answer_text(model_answer *self, const answer_style *style, buf *out)
 {
     arena *mem = &self->from.mem;
@@ -462,6 +481,8 @@ void answer_text(model_answer *self, const answer_style *style, buf *out)
         buf_addf(out, ", showing %" PRIu64 " from %" PRIu64 " on", self->returned,
                  self->offset + 1);
     buf_byte(out, '\n');
+    if (is_unasked(self))
+        buf_add(out, CG_LIT("these are leads, which --heuristic-architecture lists\n"));
     for (uint64_t i = 0; i < self->returned; i++) {
         arena_place place = arena_mark(mem);
         ask_item item;

@@ -667,7 +667,7 @@ static void group_verdict(table *rows, const gradient_group *group, bool is_whol
     default:
         table_ink(rows, INK_GOOD);
         table_text(rows, group->is_family && group->expectation == EXPECTATION_INACTIVE
-                             ? "✓ inactive as declared"
+                             ? "✓ as declared"
                              : "✓ all present");
         break;
     }
@@ -722,7 +722,9 @@ static void print_groups(sections *self, gradient_groups *groups, bool has_contr
     table_column(&rows, COLUMN_NUMBER, "present");
     table_column(&rows, COLUMN_NUMBER, "missing");
     table_column(&rows, COLUMN_NUMBER, "zero");
+    table_may_go(&rows, 1); /* the verdict says so as well */
     table_column(&rows, COLUMN_NUMBER, "non-finite");
+    table_may_go(&rows, 2);
     table_column(&rows, COLUMN_WORD, " ");
     for (size_t i = 0; i < shown; i++)
         group_row(&rows, &groups->rows.at[items[i]], has_contract, self->from->health.is_complete);

@@ -5,6 +5,7 @@
 #define MEASURED_ROWS  256
 #define TEXT_CEILING   ((size_t)1 << 30)
 #define NARROWEST_NAME 8
+#define READABLE_NAME  24  /* names shrink to this before columns go, and beyond it afterwards */
 #define WIDEST_NAME    400 /* cells; what is longer is shortened on the widest page too */
 #define GAP            2
 #define ABSENT         "—"
@@ -29,6 +30,11 @@ void table_column(table *self, enum column_kind kind, const char *title, ...)
     if (self->title[self->columns][0] != '\0')
         self->has_titles = true;
     self->columns++;
+}
+
+void table_may_go(table *self, unsigned order)
+{
+    self->spare[self->columns - 1] = (uint8_t)order;
 }
 
 void table_ink(table *self, enum ink ink)
@@ -127,22 +133,24 @@ void table_bar(table *self, double share)
 
 static size_t total_width(const table *self)
 {
-    size_t total = self->indent + GAP * (self->columns - 1);
+    size_t total = self->indent;
 
-    for (size_t i = 0; i < self->columns; i++)
-        total += self->width[i];
+    for (size_t i = 0; i < self->columns; i++) {
+        if (!self->is_gone[i])
+            total += self->width[i] + (i > 0 ? GAP : 0);
+    }
     return total;
 }
 
 /* Take cells from the widest name until the table fits. */
-static void shrink(table *self)
+static void shrink(table *self, size_t narrowest)
 {
     size_t width = self->page->style->width;
 
     for (;;) {
         size_t total = total_width(self);
         size_t widest = SIZE_MAX;
-        size_t second = NARROWEST_NAME;
+        size_t second = narrowest;
         size_t less;
 
         if (total <= width)
@@ -158,7 +166,7 @@ static void shrink(table *self)
                 second = self->width[i];
             }
         }
-        if (widest == SIZE_MAX || self->width[widest] <= NARROWEST_NAME)
+        if (widest == SIZE_MAX || self->width[widest] <= narrowest)
             return;
         less = total - width;
         if (self->width[widest] > second && less > self->width[widest] - second)
@@ -167,6 +175,46 @@ static void shrink(table *self)
             less = 1;
         self->width[widest] -= less;
     }
+}
+
+/* Leave out columns that may go until the others fit. */
+static void leave_out(table *self)
+{
+    while (total_width(self) > self->page->style->width) {
+        size_t first = SIZE_MAX;
+
+        for (size_t i = 0; i < self->columns; i++) {
+            if (self->spare[i] > 0 && !self->is_gone[i] &&
+                (first == SIZE_MAX || self->spare[i] > self->spare[first]))
+                first = i;
+        }
+        if (first == SIZE_MAX)
+            return;
+        self->is_gone[first] = true;
+    }
+}
+
+static void tell_left_out(const table *self)
+{
+    page *on = self->page;
+    const char *before = "… and the columns ";
+
+    for (size_t i = 0; i < self->columns; i++) {
+        if (!self->is_gone[i] || self->title[i][0] == ' ')
+            continue;
+        if (before[0] != ',') {
+            page_ink(on, INK_DIM);
+            buf_fill(&on->out, ' ', self->indent);
+        }
+        page_put(on, before);
+        page_put(on, self->title[i]);
+        before = ", ";
+    }
+    if (before[0] != ',')
+        return;
+    page_put(on, "; --width N shows them");
+    page_ink(on, INK_PLAIN);
+    page_end(on);
 }
 
 static void measure(table *self)
@@ -180,7 +228,9 @@ static void measure(table *self)
         if (self->width[i] > WIDEST_NAME)
             self->width[i] = WIDEST_NAME;
     }
-    shrink(self);
+    shrink(self, READABLE_NAME);
+    leave_out(self);
+    shrink(self, NARROWEST_NAME);
     self->has_widths = true;
 }
 
@@ -195,6 +245,8 @@ static void print_titles(const table *self)
         size_t cells = safe_cells(str_from(self->title[i]), SIZE_MAX);
         size_t pad = self->width[i] > cells ? self->width[i] - cells : 0;
 
+        if (self->is_gone[i])
+            continue;
         if (self->title[i][0] == ' ') {
             column += self->width[i] + GAP;
             continue;
@@ -246,6 +298,8 @@ static void print_rows(table *self)
             const table_cell *cell = &self->cells.at[j + i];
             size_t pad = self->width[i] > cell->cells ? self->width[i] - cell->cells : 0;
 
+            if (self->is_gone[i])
+                continue;
             if (cell->cells == 0) {
                 column += self->width[i] + GAP;
                 continue;
@@ -291,6 +345,8 @@ void table_row(table *self)
 void table_close(table *self)
 {
     print_held(self);
+    if (!self->failed && self->has_widths)
+        tell_left_out(self);
     vec_free(self->page->heap, &self->cells);
     buf_free(&self->text);
 }

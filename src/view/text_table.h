@@ -1,5 +1,5 @@
 /*
- * text_table - aligned columns: names shrink to fit, numbers stand right.
+ * text_table - aligned columns: names shrink to fit, numbers stand right, columns that may go do.
  *
  *   table_open(&t, page, indent);
  *   table_column(&t, COLUMN_NAME, "span");
@@ -43,6 +43,8 @@ typedef struct table {
     uint8_t kind[TABLE_COLUMNS];
     char title[TABLE_COLUMNS][28];
     size_t width[TABLE_COLUMNS];
+    uint8_t spare[TABLE_COLUMNS]; /* 0: stays; else larger goes first */
+    bool is_gone[TABLE_COLUMNS];
     bool has_widths;
     bool has_titles; /* some title is not empty */
     bool failed;
@@ -51,6 +53,12 @@ typedef struct table {
 
 void table_open(table *self, page *on, size_t indent);
 void table_column(table *self, enum column_kind kind, const char *title, ...) CG_PRINTF(3, 4);
+/*
+ * The last column is left out, before names shrink beyond what can be read, when the line is too
+ * narrow for all; of several the one with the largest number goes first. Its cells are given as
+ * ever, and a line below the table names what was left out.
+ */
+void table_may_go(table *self, unsigned order);
 /* Colour of the next cell. */
 void table_ink(table *self, enum ink ink);
 /* Cells. Own text; text from the trace, behind own text; numbers; an em dash for what is absent. */

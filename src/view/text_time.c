@@ -213,6 +213,12 @@ static tree_sizes sizes_of(const tree_list *list)
     return ret;
 }
 
+static void column_that_may_go(table *rows, unsigned order, const char *what, unit in)
+{
+    table_column(rows, COLUMN_NUMBER, "%s %s", what, in.word);
+    table_may_go(rows, order);
+}
+
 static void tree_table(sections *to, const tree_list *list, const tree_extra *extra, uint64_t most)
 {
     tree_sizes sizes = sizes_of(list);
@@ -230,14 +236,16 @@ static void tree_table(sections *to, const tree_list *list, const tree_extra *ex
     table_column(&rows, COLUMN_NUMBER, "total %s", host.word);
     table_column(&rows, COLUMN_NUMBER, "own %s", host.word);
     if (extra->has_ops)
-        table_column(&rows, COLUMN_NUMBER, "ops %s", host.word);
+        column_that_may_go(&rows, 3, "ops", host);
     table_column(&rows, COLUMN_NUMBER, "share");
-    if (has_bar)
+    if (has_bar) {
         table_column(&rows, COLUMN_BAR, " ");
+        table_may_go(&rows, 4);
+    }
     if (sizes.has_device)
-        table_column(&rows, COLUMN_NUMBER, "device %s", device.word);
+        column_that_may_go(&rows, 2, "device", device);
     if (sizes.has_memory) {
-        table_column(&rows, COLUMN_NUMBER, "alloc %s", bytes.word);
+        column_that_may_go(&rows, 1, "alloc", bytes);
         table_column(&rows, COLUMN_NUMBER, "peak %s", bytes.word);
     }
     for (uint32_t i = 0; i < list->rows.count && i < most; i++) {
