@@ -201,6 +201,14 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
 
 /* --- the part --- */
 
+/* Records of sites, and what is known of them. */
+typedef struct site_list {
+    model_assembly *at;
+    runs_site *met;
+    size_t *from; /* in the list of their scan */
+    size_t count;
+} site_list;
+
 typedef struct rescanner {
     const rescan_work *work;
     const rescan_base *base;
@@ -220,6 +228,7 @@ typedef struct rescanner {
     model_document moved;             /* of the first, with its places of today */
     const model_doc *docs[2];
     const runs_site *sites[2]; /* of their assembly sites */
+    site_list own[2];          /* those that no evaluation makes that is left out */
     pack_writer packed;        /* for comparing records: equal ones have equal bytes */
     cg_err *reterr;
 } rescanner;
@@ -1249,19 +1258,13 @@ static bool is_met_alike(const runs_site *a, const runs_site *b)
            str_equal(a->met_by, b->met_by);
 }
 
-/* Records of sites, and what is known of them. */
-typedef struct site_list {
-    model_assembly *at;
-    runs_site *met;
-    size_t count;
-} site_list;
-
 static bool site_list_init(site_list *self, size_t most, arena *mem)
 {
     self->at = arena_take(mem, (most + 1) * sizeof *self->at);
     self->met = arena_take(mem, (most + 1) * sizeof *self->met);
+    self->from = arena_take(mem, (most + 1) * sizeof *self->from);
     self->count = 0;
-    return self->at && self->met;
+    return self->at && self->met && self->from;
 }
 
 /* Those that only the evaluations of the part can make, and the others. */
@@ -1277,6 +1280,7 @@ static bool part_sites(rescanner *self, size_t which, site_list *own, site_list 
         site_list *to = is_shared(self, site->function_name) ? shared : own;
 
         to->at[to->count] = *site;
+        to->from[to->count] = i;
         to->met[to->count++] = self->sites[which][i];
     }
     return true;
@@ -1295,64 +1299,10 @@ static bool has_site(rescanner *self, const site_list *from, size_t at, const si
     return false;
 }
 
-/*
- * Is the order that of the whole? What is there before and after must have been met by the same
- * one, or others stand between them in the whole.
- */
-static bool is_same_order(const site_list own[2])
-{
-    for (size_t i = 0; i < own[0].count; i++) {
-        for (size_t k = 0; k < own[1].count; k++) {
-            if (str_equal(own[0].at[i].id, own[1].at[k].id) &&
-                !is_met_alike(&own[0].met[i], &own[1].met[k]))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool is_met_by_same(const runs_site *a, const runs_site *b)
-{
-    return a->is_of_driver == b->is_of_driver && str_equal(a->met_by, b->met_by);
-}
-
-/*
- * What comes instead of others is put where they stood: it must have been met by who met them, and
- * nothing that is left alone either, or that may have to stand between.
- */
-static bool is_placed(const site_list own[2], const site_list *shared)
-{
-    size_t counts[2] = {own[0].count, own[1].count}, first = 0;
-    const runs_site *met;
-
-    while (first < counts[0] && first < counts[1] &&
-           str_equal(own[0].at[first].id, own[1].at[first].id))
-        first++;
-    while (counts[0] > first && counts[1] > first &&
-           str_equal(own[0].at[counts[0] - 1].id, own[1].at[counts[1] - 1].id)) {
-        counts[0]--;
-        counts[1]--;
-    }
-    if (counts[0] == first || counts[1] == first)
-        return true;
-    met = &own[0].met[first];
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = first; i < counts[k]; i++) {
-            if (!is_met_by_same(&own[k].met[i], met))
-                return false;
-        }
-    }
-    for (size_t i = 0; i < shared->count; i++) {
-        if (is_met_by_same(&shared->met[i], met))
-            return false;
-    }
-    return true;
-}
-
 /* The sites that others make as well are left alone, where that is right. */
 static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_good)
 {
-    site_list own[2], shared[2];
+    site_list *own = self->own, shared[2];
     size_t counts[2];
 
     for (size_t k = 0; k < 2; k++) {
@@ -1373,8 +1323,177 @@ static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_g
             *ret_is_good = has_site(self, &shared[k], i, &shared[!k]) ||
                            is_settled(self, &shared[k].at[i], &shared[k].met[i]);
     }
-    *ret_is_good = *ret_is_good && is_same_order(own) && is_placed(own, &shared[1]);
     return CG_OK;
+}
+
+/* --- where a new site stands --- */
+
+static item_ref named_item(const extract_component *component)
+{
+    return component->type ? component->type : component->constructor;
+}
+
+/* Are they listed one behind the other in the whole, too, but for others of the file? */
+static bool is_beside(const rescanner *self, const extract_component *a, const extract_component *b)
+{
+    const program *code_of = scan_program(self->scans[1]);
+
+    return (a->type != 0) == (b->type != 0) &&
+           code_of->items.at[named_item(a)].file == code_of->items.at[named_item(b)].file;
+}
+
+/* Components that are functions come first, in the order of files. */
+static uint64_t order_of_function(const rescanner *self, const extract_component *component)
+{
+    const runs *from = &self->base->runs;
+    const program *code_of = scan_program(self->scans[1]);
+    file_ref file = code_of->items.at[component->constructor].file;
+    uint32_t own = index_of(self->base, code_of->files.at[file]->full_path);
+    uint64_t order = 0;
+
+    for (size_t i = 0; i < from->count; i++) {
+        const runs_one *one = &from->all[i];
+        const runs_function *function = &from->functions[one->function];
+
+        if (one->component != RUNS_NONE && function->file < own &&
+            str_equal(function->path, from->components[one->component]) &&
+            order < 2 * (uint64_t)one->component + 2)
+            order = 2 * (uint64_t)one->component + 2;
+    }
+    return order;
+}
+
+/* The place of a component in the order of all; one that is new stands between others. */
+static uint64_t order_of(const rescanner *self, cg_str name)
+{
+    const runs *from = &self->base->runs;
+    const extraction *now = scan_extraction(self->scans[1]);
+    uint32_t known = runs_component(from, name);
+    size_t at = 0;
+
+    if (known != RUNS_NONE)
+        return 2 * (uint64_t)known + 1;
+    while (at < now->components.count && !str_equal(now->components.at[at].qualified, name))
+        at++;
+    if (at == now->components.count)
+        return UINT64_MAX;
+    for (size_t i = at; i-- > 0 && known == RUNS_NONE;) {
+        if (!is_beside(self, &now->components.at[i], &now->components.at[at]))
+            break;
+        known = runs_component(from, now->components.at[i].qualified);
+    }
+    if (known != RUNS_NONE)
+        return 2 * (uint64_t)known + 2;
+    for (size_t i = at + 1; i < now->components.count && known == RUNS_NONE; i++) {
+        if (!is_beside(self, &now->components.at[i], &now->components.at[at]))
+            break;
+        known = runs_component(from, now->components.at[i].qualified);
+    }
+    if (known != RUNS_NONE)
+        return 2 * (uint64_t)known;
+    return now->components.at[at].type ? UINT64_MAX
+                                       : order_of_function(self, &now->components.at[at]);
+}
+
+/* Of a record of the whole in the list of today's scan; SIZE_MAX: it is not there, or twice. */
+static size_t place_now(const rescanner *self, cg_str id)
+{
+    const sc_records *list = &self->docs[1]->assembly_sites;
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!str_equal(MODEL_AT(*list, model_assembly, i)->id, id))
+            continue;
+        if (found != SIZE_MAX)
+            return SIZE_MAX;
+        found = i;
+    }
+    return found;
+}
+
+/*
+ * In front of which record of the whole a new one stands: they are in the order of the components
+ * that met them, and of one component in that of its evaluation. SIZE_MAX: not known.
+ */
+static size_t place_site(const rescanner *self, const exchange *list, size_t at)
+{
+    const site_list *own = &self->own[1];
+    const runs *from = &self->base->runs;
+    uint64_t order = own->met[at].is_of_driver ? UINT64_MAX : order_of(self, own->met[at].met_by);
+    uint64_t other = UINT64_MAX;
+    size_t place = 0;
+    bool is_behind = false;
+
+    if (order == UINT64_MAX)
+        return SIZE_MAX;
+    for (size_t i = 0; i < list->whole->count; i++) {
+        const runs_site *met = &from->sites[i];
+        bool is_before;
+
+        if (met->is_of_driver)
+            other = UINT64_MAX;
+        else if (i == 0 || from->sites[i - 1].is_of_driver ||
+                 !str_equal(met->met_by, from->sites[i - 1].met_by))
+            other = order_of(self, met->met_by);
+        if (list->is_gone[i])
+            continue;
+        is_before = other < order;
+        if (other == order) {
+            size_t now = place_now(self, model_id_at(list->whole, list->table, i));
+
+            if (now == SIZE_MAX)
+                return SIZE_MAX;
+            is_before = now < own->from[at];
+        }
+        if (is_before && is_behind)
+            return SIZE_MAX;
+        is_behind = is_behind || !is_before;
+        place = is_before ? i + 1 : place;
+    }
+    return place;
+}
+
+/* The same one, met by the same: it stays where it is. */
+static bool is_same_site(const rescanner *self, size_t i, size_t k)
+{
+    const site_list *own = self->own;
+
+    return str_equal(own[0].at[i].id, own[1].at[k].id) &&
+           is_met_alike(&own[0].met[i], &own[1].met[k]);
+}
+
+static bool exchange_sites(rescanner *self, exchange *list)
+{
+    size_t counts[2] = {list->lists[0].count, list->lists[1].count}, first = 0, last = 0;
+
+    while (first < counts[0] && first < counts[1] && is_same_site(self, first, first))
+        first++;
+    while (last < counts[0] - first && last < counts[1] - first &&
+           is_same_site(self, counts[0] - 1 - last, counts[1] - 1 - last))
+        last++;
+    for (size_t i = first; i < counts[0] - last; i++) {
+        size_t place = find_row(self, list, i, 1);
+
+        if (place == SIZE_MAX)
+            return false;
+        list->is_gone[place] = true;
+    }
+    for (size_t i = first; i < counts[1] - last; i++) {
+        size_t place = place_site(self, list, i);
+
+        if (place == SIZE_MAX)
+            return false;
+        add_record(list, place, i);
+    }
+    for (size_t i = 0; i < first; i++) {
+        if (!exchange_one(self, list, i, i))
+            return false;
+    }
+    for (size_t i = 0; i < last; i++) {
+        if (!exchange_one(self, list, counts[0] - 1 - i, counts[1] - 1 - i))
+            return false;
+    }
+    return true;
 }
 
 static cg_code compare_list(rescanner *self, enum model_list which, exchange *ret,
@@ -1401,8 +1520,9 @@ static cg_code compare_list(rescanner *self, enum model_list which, exchange *re
     ret->added = arena_take(&self->mem, most * sizeof *ret->added);
     if (!ret->is_gone || !ret->before || !ret->added)
         return nomem(self);
-    *ret_is_good = which == MODEL_ASSEMBLY || which == MODEL_STAGES ? compare_rows(self, ret)
-                                                                    : compare_sorted(self, ret);
+    *ret_is_good = which == MODEL_ASSEMBLY ? exchange_sites(self, ret)
+                   : which == MODEL_STAGES ? compare_rows(self, ret)
+                                           : compare_sorted(self, ret);
     if (self->packed.failed || self->packed.words.failed)
         return nomem(self);
     return CG_OK;

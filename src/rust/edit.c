@@ -555,6 +555,20 @@ static bool are_same_gaps(comparer *self, const group_list *a, const group_list 
     return is_good;
 }
 
+/* Do attributes say nothing about what the items mean? What is derived, their users notice. */
+static bool are_idle(const comparer *self, const group *a, const group *b)
+{
+    for (ast_ref i = a->first; i != a->item; i = ast_at(self->before, i)->next) {
+        if (!edit_words_is_idle(self->before, i))
+            return false;
+    }
+    for (ast_ref i = b->first; i != b->item; i = ast_at(self->after, i)->next) {
+        if (!edit_words_is_idle(self->after, i))
+            return false;
+    }
+    return true;
+}
+
 /* Attributes before items of the same name; false: they say another thing. */
 static bool push_attributes(comparer *self, const group *a, const group *b)
 {
@@ -567,6 +581,20 @@ static bool push_attributes(comparer *self, const group *a, const group *b)
         k = ast_at(self->after, k)->next;
     }
     return i == a->item && k == b->item;
+}
+
+static bool compare_attributes(comparer *self, const group *a, const group *b)
+{
+    size_t open = self->open.count;
+
+    if (push_attributes(self, a, b))
+        return true;
+    self->open.count = open;
+    if (!are_idle(self, a, b))
+        return false;
+    self->has_items = true;
+    edit_words_change(&self->words, a->item, b->item);
+    return !self->words.is_open;
 }
 
 /* An item that is only there on one side. */
@@ -657,7 +685,7 @@ static void open_items(comparer *self, pair top)
 
         if (at->partner == SIZE_MAX)
             continue;
-        self->is_same = push_attributes(self, at, &lists[1].all.at[at->partner]);
+        self->is_same = compare_attributes(self, at, &lists[1].all.at[at->partner]);
         push(self, (pair){.before = at->item,
                           .after = lists[1].all.at[at->partner].item,
                           .is_item = true});

@@ -230,6 +230,7 @@ static void items_say_by_which_words_they_are_noticed(void **state)
     assert_words("struct S { a: u8, b: u8 }", "struct S { a: u8, c: u8 }", "u:b u:c u:S");
     assert_words("struct S(u8);", "struct S(u8, T);", "u:0 u:0 u:1 u:S");
     assert_words("enum E { A, B }", "enum E { A }", "u:B u:E");
+    assert_words("struct S { a: u8 }", "#[derive(Clone)] struct S { a: u8 }", "u:S");
     assert_words("const N: u8 = 1;", "const N: u8 = 2;", "u:N");
     assert_words("", "const N: u8 = 2;", "a:N");
     assert_words("use a::{B, C};", "use a::{B, d::{self, E as F}};", "m:C m:d m:F");
