@@ -25,7 +25,8 @@ cg_code cg_scan_checkpoint(cg_scan *self, const char *path, const char *root, co
     CG_TRY(scan_open_header(self, path, reterr));
     CG_TRY(scan_program_of(self, reterr));
     from = scan_extraction(self->of);
-    CG_TRY(asked_make(&self->mem, from, scan_functions(self->of), &asked, reterr));
+    CG_TRY(asked_make(&self->heap, &self->mem, from, scan_functions(self->of), &self->header,
+                      &asked, reterr));
     CG_TRY(checkpoint_compare(&self->heap, &self->mem, from->eval->exprs, asked.components,
                               asked.count, &self->header, &options, &self->checkpoint, reterr));
     CG_TRY(asked_merge(&asked, &self->heap, &self->header, &self->checkpoint, self->document,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
+#include "join/as_called.h"
 #include "model/ids.h"
 #include "model/index.h"
 #include "model/normalise.h"
@@ -274,13 +275,63 @@ static cg_code make_parameter(arena *mem, const extraction *from, const function
     return CG_OK;
 }
 
-cg_code asked_make(arena *mem, const extraction *from, const function_facts *functions,
-                   asked_model *ret, cg_err *reterr)
+/* Is a program scanned? Then nobody outside builds its components. */
+static bool is_program(const program *code_of)
+{
+    for (item_ref i = 1; i < code_of->items.count; i++) {
+        const program_item *item = &code_of->items.at[i];
+        const program_crate *crate =
+            item->kind == ITEM_FUNCTION
+                ? &code_of->crates.at[code_of->modules.at[item->module].crate]
+                : NULL;
+
+        if (crate && crate->is_scanned && !crate->is_library && !item->owner &&
+            item->module == crate->root &&
+            str_equal(program_text(code_of, item->name), CG_LIT("main")))
+            return true;
+    }
+    return false;
+}
+
+/* What those who build a component add to what its constructor says. */
+static cg_code add_callers(const as_called *called, const function_facts *functions, size_t at,
+                           wanted_component *to, wanted_parameter *parameters, cg_str *ret_prefix,
+                           cg_err *reterr)
+{
+    size_t count = called->from->uses.count;
+    const extract_use *all = called->from->uses.at, *use = NULL;
+    key_step *steps = arena_zero(called->mem, (count + 1) * sizeof *steps);
+
+    if (!steps)
+        return err_nomem(reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].component == at && !tell_step(called->mem, called->from->eval->program,
+                                                 functions, all[i].place, &steps[i]))
+            return err_nomem(reterr);
+    }
+    CG_TRY(as_called_apply(called, at, parameters, steps, &use, reterr));
+    if (!use)
+        return CG_OK;
+    to->built_by = &steps[use - all];
+    if (use->prefix.count)
+        *ret_prefix = use->printed;
+    return CG_OK;
+}
+
+cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
+                   const function_facts *functions, const tensor_header *header, asked_model *ret,
+                   cg_err *reterr)
 {
     size_t count = from->components.count;
     wanted_component *components = arena_zero(mem, (count + 1) * sizeof *components);
+    cg_str *prefixes = arena_zero(mem, (count + 1) * sizeof *prefixes);
+    as_called called = {.heap = from_heap,
+                        .mem = mem,
+                        .from = from,
+                        .header = header,
+                        .is_program = is_program(from->eval->program)};
 
-    if (components == NULL)
+    if (components == NULL || prefixes == NULL)
         return err_nomem(reterr);
     for (size_t i = 0; i < count; i++) {
         const extract_component *component = &from->components.at[i];
@@ -296,8 +347,10 @@ cg_code asked_make(arena *mem, const extraction *from, const function_facts *fun
                                            .is_top_level = !component->is_nested,
                                            .parameters = to,
                                            .parameter_count = parameters};
+        if (header != NULL)
+            CG_TRY(add_callers(&called, functions, i, &components[i], to, &prefixes[i], reterr));
     }
-    *ret = (asked_model){mem, from, components, count};
+    *ret = (asked_model){mem, from, components, count, prefixes};
     return CG_OK;
 }
 
@@ -308,6 +361,7 @@ typedef struct joined {
     model_parameter *record;
     key_pattern pattern;
     cg_str printed;
+    const wanted_parameter *wanted;
     bool is_family;
     bool is_certain;
     uint64_t matched;
@@ -357,6 +411,7 @@ static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_
 {
     const extract_component *component = &self->model->from->components.at[at];
     arena *mem = self->model->mem;
+    cg_str prefix = self->model->prefixes[at];
     cg_str owner;
 
     if (!id_make(mem, MODEL_ID_KIND_COMPONENT, ID_PARTS(component->qualified), &owner))
@@ -379,6 +434,11 @@ static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_
             continue;
         to->record = parameter_at(self, found);
         to->printed = from->printed;
+        to->wanted = wanted;
+        if (prefix.ptr != NULL &&
+            !arena_format(mem, &to->printed, "%.*s.%.*s", (int)prefix.len, prefix.ptr,
+                          (int)from->printed.len, from->printed.ptr))
+            return err_nomem(reterr);
         to->is_family = to->pattern.number_count > 0;
         to->is_certain = wanted->is_certain;
         self->count++;
@@ -467,7 +527,6 @@ static cg_code match_single(merge *self, joined *to, const wanted_parameter *wan
 static cg_code match_all(merge *self, cg_err *reterr)
 {
     arena *mem = self->model->mem;
-    size_t at = 0;
 
     self->names = arena_take(mem, (self->header->tensor_count + 1) * sizeof *self->names);
     if (self->names == NULL)
@@ -476,20 +535,13 @@ static cg_code match_all(merge *self, cg_err *reterr)
         if (!key_name_make(mem, self->header->tensors[i].name, &self->names[i]))
             return err_nomem(reterr);
     }
-    for (size_t i = 0; i < self->model->count; i++) {
-        const extract_component *component = &self->model->from->components.at[i];
+    for (size_t i = 0; i < self->count; i++) {
+        joined *to = &self->all[i];
 
-        for (size_t j = 0; j < component->parameters.count && at < self->count; j++) {
-            joined *to = &self->all[at];
-
-            if (to->printed.ptr != component->parameters.at[j].printed.ptr)
-                continue;
-            at++;
-            if (to->is_family && to->pattern.count > 0)
-                match_family(self, to);
-            else
-                CG_TRY(match_single(self, to, &self->model->components[i].parameters[j], reterr));
-        }
+        if (to->is_family && to->pattern.count > 0)
+            match_family(self, to);
+        else
+            CG_TRY(match_single(self, to, to->wanted, reterr));
     }
     return CG_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * asked - what the source of a crate asks of a checkpoint, and what the file adds to its document.
  *
- *   CG_TRY(asked_make(mem, extraction, functions, &asked, reterr));
+ *   CG_TRY(asked_make(heap, mem, extraction, functions, &header, &asked, reterr));
  *   CG_TRY(checkpoint_compare(heap, mem, pool, asked.components, asked.count, ...));
  *   CG_TRY(asked_merge(&asked, heap, &header, &report, document, &matches, reterr));
  *
@@ -23,6 +23,8 @@ typedef struct asked_model {
     const extraction *from;
     const wanted_component *components; /* as in from->components */
     size_t count;
+    const cg_str
+        *prefixes; /* by component: what its callers put before its keys; absent: nothing */
 } asked_model;
 
 typedef struct asked_matches {
@@ -30,9 +32,13 @@ typedef struct asked_matches {
     size_t count;
 } asked_matches;
 
-/* `functions` may be NULL: calls have no name then. */
-cg_code asked_make(arena *mem, const extraction *from, const function_facts *functions,
-                   asked_model *ret, cg_err *reterr) CG_MUST;
+/*
+ * `functions` may be NULL: calls have no name then. With a header (NULL: none) components that
+ * somebody builds ask for what they are built with: join/as_called.
+ */
+cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
+                   const function_facts *functions, const tensor_header *header, asked_model *ret,
+                   cg_err *reterr) CG_MUST;
 
 /*
  * Put the shapes and dtypes of the file into the parameters of the components that were compared

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "join/diagnosis.h"
 #include "join/difference.h"
+#include "join/prefix.h"
 
 #define SETTLED_SHOWN 12 /* sizes, and as many lists */
 
@@ -918,6 +919,18 @@ static void say_lists(const sc_records *templates, buf *text)
     }
 }
 
+/* Is there a family of which the code does not say how many members it has? */
+static bool has_open_family(const part *self)
+{
+    for (size_t i = 0; i < self->asked_count; i++) {
+        const key_pattern *pattern = &self->asked[i].pattern;
+
+        if (self->asked[i].is_family && !pattern->numbers[0]->end.is_set)
+            return true;
+    }
+    return false;
+}
+
 static cg_code list_settled(part *self, const doc_checkpoint *doc, cg_str *ret, cg_err *reterr)
 {
     const shape_values *values = &self->values[0];
@@ -935,7 +948,7 @@ static cg_code list_settled(part *self, const doc_checkpoint *doc, cg_str *ret, 
     buf_init(&text, self->heap, UINT32_MAX);
     say_sizes(self, values, names, order, &text);
     /* Where members are missing, how many there are is not how many there should be. */
-    if (doc->missing_certain.count + doc->missing_conditional.count == 0)
+    if (doc->missing_certain.count + doc->missing_conditional.count == 0 && has_open_family(self))
         say_lists(&doc->templates, &text);
     is_done = !text.failed && (text.len == 0 || arena_text(self->mem, buf_text(&text), ret));
     buf_free(&text);
@@ -958,8 +971,11 @@ static cg_code report(part *self, difference *from, doc_checkpoint *ret, cg_err 
         doc.matched += self->asked[i].matched > 0;
     for (size_t i = 0; i < self->header->tensor_count; i++)
         doc.matched_tensors += self->is_claimed[i] && !self->is_of_other_shape[i];
-    if (self->component_count == 1)
+    if (self->component_count == 1) {
         doc.component = self->components[0]->name;
+        if (!prefix_call_of(self->mem, self->components[0]->built_by, &doc.built_by))
+            return err_nomem(reterr);
+    }
     CG_TRY(list_missing(self, from, true, &doc.missing_certain, reterr));
     CG_TRY(list_missing(self, from, false, &doc.missing_conditional, reterr));
     CG_TRY(list_unclaimed(self, from, &doc.unclaimed, reterr));

@@ -29,8 +29,6 @@ typedef struct making {
 
 static void close_segment(making *to)
 {
-    if (to->open == 0)
-        return;
     if (to->segments != NULL) {
         key_segment *segment = &to->segments[to->segment_count];
 
@@ -52,6 +50,14 @@ static void add_part(making *to, cg_str text, int8_t number, uint32_t piece)
     to->open++;
 }
 
+/* Between two dots, and before and behind one, is a segment, and be it empty. */
+static void end_segment(making *to, uint32_t piece)
+{
+    if (to->open == 0)
+        add_part(to, CG_LIT(""), -1, piece);
+    close_segment(to);
+}
+
 static void take_pieces(const key_piece *pieces, size_t count, key_pattern *self, making *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -68,11 +74,12 @@ static void take_pieces(const key_piece *pieces, size_t count, key_pattern *self
             if (at > start)
                 add_part(to, (cg_str){text.ptr + start, at - start}, -1, (uint32_t)i);
             if (at < text.len)
-                close_segment(to);
+                end_segment(to, (uint32_t)i);
             start = at + 1;
         }
     }
-    close_segment(to);
+    if (count > 0)
+        end_segment(to, (uint32_t)count - 1);
 }
 
 bool key_pattern_make(arena *mem, const key_piece *pieces, size_t count, key_pattern *ret)

@@ -50,6 +50,7 @@ typedef struct wanted_component {
     bool is_top_level; /* not constructed inside another component */
     const wanted_parameter *parameters;
     size_t parameter_count;
+    const key_step *built_by; /* the call whose prefix and sizes the parameters have; NULL: none */
 } wanted_component;
 
 #endif

@@ -87,23 +87,22 @@ static const key_step *step_of(const model_key *key, uint32_t segment)
     return NULL;
 }
 
-static cg_code describe_call(difference *self, const key_step *step, doc_diagnosis *row,
-                             cg_err *reterr)
+bool prefix_call_of(arena *mem, const key_step *step, const void **ret)
 {
-    doc_prefix_call *call;
-    doc_call_place *place;
+    doc_prefix_call *call = NULL;
+    doc_call_place *place = NULL;
 
-    if (step == NULL)
-        return CG_OK;
-    call = arena_zero(self->mem, sizeof *call);
-    place = arena_zero(self->mem, sizeof *place);
-    if (call == NULL || place == NULL)
-        return err_nomem(reterr);
-    *place =
-        (doc_call_place){step->file, step->line, step->column, step->byte_start, step->byte_end};
-    *call = (doc_prefix_call){step->function, place};
-    row->call = call;
-    return CG_OK;
+    if (step != NULL) {
+        call = arena_zero(mem, sizeof *call);
+        place = arena_zero(mem, sizeof *place);
+        if (call == NULL || place == NULL)
+            return false;
+        *place = (doc_call_place){step->file, step->line, step->column, step->byte_start,
+                                  step->byte_end};
+        *call = (doc_prefix_call){step->function, place};
+    }
+    *ret = call;
+    return true;
 }
 
 cg_code prefix_find_repeated(difference *self, cg_err *reterr)
@@ -148,7 +147,7 @@ cg_code prefix_find_repeated(difference *self, cg_err *reterr)
                 &row, reterr);
         if (code == CG_OK) {
             row->repeated = first.text;
-            code = describe_call(self, step, row, reterr);
+            code = prefix_call_of(self->mem, step, &row->call) ? CG_OK : err_nomem(reterr);
         }
     }
     vec_free(self->heap, &pairs);

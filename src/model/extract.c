@@ -1059,6 +1059,8 @@ static extractor extractor_of(eval *interpreter, extraction *out, cg_err *reterr
     number_map_init(&self.prefixes, code_of->heap);
     for (size_t i = 0; i < out->components.count; i++)
         self.kept += out->components.at[i].instances.count + out->components.at[i].parameters.count;
+    for (size_t i = 0; i < out->uses.count; i++)
+        self.kept += out->uses.at[i].count;
     return self;
 }
 
@@ -1196,6 +1198,40 @@ cg_code extract_take(eval *interpreter, const extract_options *options, extracti
     return code;
 }
 
+cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, uint32_t instance,
+                        item_ref function, const bool *is_part, cg_err *reterr)
+{
+    extractor self = extractor_of(interpreter, ret, reterr);
+    const trail *track = interpreter->trail;
+    const trail_instance *from = &track->instances.at[instance];
+    extract_parameter *kept = NULL;
+    size_t count = 0;
+    cg_code code = CG_OK;
+
+    for (size_t i = 1; i < track->parameters.count; i++)
+        count += is_part[i];
+    if (self.kept + count <= KEPT_MOST)
+        kept = arena_zero(&ret->mem, (count + 1) * sizeof *kept);
+    extract_use *slot = kept ? vec_add(ret->heap, &ret->uses) : NULL;
+
+    if (!slot) {
+        extractor_end(&self);
+        return self.kept + count <= KEPT_MOST ? nomem(&self) : CG_OK;
+    }
+    *slot = (extract_use){
+        .component = component, .function = function, .place = from->place, .parameters = kept};
+    if (!copy_pieces(&self, from->prefix, &slot->prefix) ||
+        !print_pieces(&self, from->prefix, &slot->printed))
+        code = nomem(&self);
+    for (size_t i = 1; code == CG_OK && i < track->parameters.count; i++) {
+        if (is_part[i])
+            code = keep_parameter(&self, &track->parameters.at[i], 0, &kept[slot->count++]);
+    }
+    self.kept += count;
+    extractor_end(&self);
+    return code;
+}
+
 cg_code extract_function(eval *interpreter, const extract_options *options, extraction *ret,
                          item_ref function, bool *ret_is_built, cg_err *reterr)
 {
@@ -1242,6 +1278,7 @@ void extraction_free(extraction *self)
         vec_free(self->heap, &self->components.at[i].faults);
     }
     vec_free(self->heap, &self->components);
+    vec_free(self->heap, &self->uses);
     arena_free(&self->mem);
     *self = (extraction){0};
 }

@@ -77,6 +77,17 @@ typedef struct extract_component {
     VEC(extract_collision) collisions; /* in the order of asking */
 } extract_component;
 
+/* A component as a function that makes its builder itself has it built. */
+typedef struct extract_use {
+    uint32_t component; /* in components */
+    item_ref function;  /* the one that makes the builder */
+    model_place place;  /* of the call of the constructor */
+    text_pieces prefix; /* of the builder that the constructor gets */
+    cg_str printed;
+    const extract_parameter *parameters; /* with whole keys, and shapes as called */
+    size_t count;
+} extract_use;
+
 struct flow_mark;
 
 typedef struct extraction {
@@ -84,7 +95,8 @@ typedef struct extraction {
     arena mem;
     eval *eval;
     VEC(extract_component) components; /* in source order */
-    bool is_near;                      /* what is kept of all components came near its ceiling */
+    VEC(extract_use) uses;
+    bool is_near;    /* what is kept of all components came near its ceiling */
     bool has_makers; /* components were found by what functions do: model/makers */
     const struct flow_mark *no_tensors; /* the empty graph, where there is one */
 } extraction;
@@ -118,6 +130,12 @@ cg_code extract_take(eval *interpreter, const extract_options *options, extracti
 /* One more component: what a free function that gets a builder makes, public or not. */
 cg_code extract_function(eval *interpreter, const extract_options *options, extraction *ret,
                          item_ref function, bool *ret_is_built, cg_err *reterr) CG_MUST;
+/*
+ * How an instance of the trail, whose type is that of component number `component`, was built.
+ * `is_part`, by parameter of the trail: the instance asks for it.
+ */
+cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, uint32_t instance,
+                        item_ref function, const bool *is_part, cg_err *reterr) CG_MUST;
 cg_code extract_close(eval *interpreter, const extract_options *options, extraction *ret,
                       cg_err *reterr) CG_MUST;
 void extraction_free(extraction *self);

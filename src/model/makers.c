@@ -407,6 +407,61 @@ static cg_code choose(maker *self, item_ref function, choice *ret)
     return CG_OK;
 }
 
+/* --- components that it has built --- */
+
+/* The component that an instance is; UINT32_MAX: none that has one builder of its own. */
+static uint32_t component_of(const maker *self, uint32_t instance)
+{
+    const model_type *shape = type_at(self->types, self->eval->trail->instances.at[instance].type);
+
+    for (size_t i = 0; shape->kind == TYPE_ITEM && shape->item && i < self->out->components.count;
+         i++) {
+        const extract_component *at = &self->out->components.at[i];
+
+        if (at->type == shape->item)
+            return at->is_maker || at->root_count != 1 ? UINT32_MAX : (uint32_t)i;
+    }
+    return UINT32_MAX;
+}
+
+static bool lies_within(const trail *track, uint32_t instance, uint32_t outer)
+{
+    while (instance > outer)
+        instance = track->instances.at[instance].parent;
+    return instance == outer;
+}
+
+/* What the function gives the constructors of components that it calls itself. */
+static cg_code note_uses(maker *self, item_ref function)
+{
+    trail *track = self->eval->trail;
+    bool *is_part = arena_take(&self->mem, track->parameters.count + 1);
+
+    if (!is_part)
+        return nomem(self);
+    for (uint32_t i = 2; i < track->instances.count; i++) {
+        const trail_instance *at = &track->instances.at[i];
+        const trail_root *root = &track->roots.at[at->root];
+        uint32_t component = UINT32_MAX;
+        bool is_any = false;
+
+        if (at->root && root->source != BUILDER_PARAMETER && root->owner == function &&
+            !is_of_struct(self, at->parent))
+            component = component_of(self, i);
+        if (component == UINT32_MAX)
+            continue;
+        for (size_t k = 1; k < track->parameters.count; k++) {
+            is_part[k] = track->parameters.at[k].root == at->root &&
+                         lies_within(track, track->parameters.at[k].instance, i);
+            is_any = is_any || is_part[k];
+        }
+        if (is_any)
+            CG_TRY(extract_add_use(self->eval, self->out, component, i, function, is_part,
+                                   self->reterr));
+    }
+    return CG_OK;
+}
+
 static cg_code evaluate_apart(maker *self, item_ref function, item_ref type, val *ret)
 {
     flow *graph = self->eval->flow;
@@ -461,9 +516,12 @@ static cg_code look_at(maker *self, const function_fact *fact)
     choice own;
 
     CG_TRY(made_type(self, fact->item, &type));
-    if (type && has_component(self, type, 0))
-        return CG_OK;
+    if (type && has_component(self, type, 0)) {
+        CG_TRY(evaluate_apart(self, fact->item, 0, &result));
+        return note_uses(self, fact->item);
+    }
     CG_TRY(evaluate_apart(self, fact->item, type, &result));
+    CG_TRY(note_uses(self, fact->item));
     CG_TRY(choose(self, fact->item, &own));
     if (own.is_any && !own.is_direct)
         CG_TRY(says_all(self, &own, &is_model));

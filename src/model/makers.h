@@ -13,6 +13,9 @@
  * prefix or other arguments (`build(8, vb.pp("model"))`) only the caller knows the keys and their
  * shapes, and is the component.
  *
+ * Components that such a function has built are not its own, but what it gives their constructors
+ * is kept: extraction->uses.
+ *
  * Its roots are called as the variables that hold the builders; builders of one map are one root.
  */
 #ifndef CG_MODEL_MAKERS_H

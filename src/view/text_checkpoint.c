@@ -165,6 +165,19 @@ static void say_one(page *out, const doc_checkpoint *doc, cg_str settled)
         say_row(out, doc, &rows[i]);
 }
 
+/* Who gives the constructor the prefix and the sizes that are compared. */
+static void say_caller(page *out, const doc_prefix_call *call)
+{
+    const doc_call_place *place = call->location;
+
+    page_put(out, ", as ");
+    if (call->function.ptr != NULL)
+        page_name(out, call->function, 0);
+    page_put(out, call->function.ptr != NULL ? " builds it (" : "it is built (");
+    page_name(out, place->file, 0);
+    page_putf(out, ":%llu)", (unsigned long long)place->line);
+}
+
 static void say_title(page *out, const doc_checkpoint *doc)
 {
     page_ink(out, INK_TITLE);
@@ -173,6 +186,8 @@ static void say_title(page *out, const doc_checkpoint *doc)
     page_put(out, "  on `");
     page_name(out, doc->root, 0);
     page_put(out, "`");
+    if (doc->built_by != NULL)
+        say_caller(out, doc->built_by);
     page_ink(out, INK_PLAIN);
     page_end(out);
 }

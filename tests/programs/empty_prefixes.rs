@@ -18,6 +18,20 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+//! held .bias 3
+//! held .weight 3,2
+//! held .z.bias 3
+//! held .z.weight 3,2
+//! held a..bias 3
+//! held a..weight 3,2
+//! held h. 2,2
+//! held r.bias 3
+//! held r.weight 3,2
+//! held raw 5
+//! held s.t.bias 3
+//! held s.t.weight 3,2
+//! held x..y..bias 3
+//! held x..y..weight 3,2
 //! key main vb .bias 3
 //! key main vb .weight 3,2
 //! key main vb .z.bias 3

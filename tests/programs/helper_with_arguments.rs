@@ -16,5 +16,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+//! held model.l.bias 2
+//! held model.l.weight 2,8
 //! key main vb model.l.bias 2
 //! key main vb model.l.weight 2,8

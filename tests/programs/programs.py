@@ -12,10 +12,16 @@ an axis that is an argument is called as that.
     //! key COMPONENT ROOT KEY AXIS,AXIS     every one is asked for for sure, and no other is
     //! finding CODE FUNCTION:LINE ROOT KEY ...
                                              all findings with `severed` or `keys`, and these
+    //! held KEY AXIS,AXIS                   what its maps held in the end: a file of that fits, one
+                                             without the first key or with another number in the
+                                             last axis of the last is told to lack or contradict
+                                             that one, and one with a prefix in front is told so
 """
 import json
+import math
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -56,10 +62,51 @@ def found(binary, crate):
     return lines
 
 
+def write_file(path, held):
+    header, end = {}, 0
+    for key, shape in held.items():
+        start, end = end, end + 4 * math.prod(shape)
+        header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + end)
+
+
+def audit(binary, crate, held):
+    write_file(os.path.join(crate, "model.safetensors"), held)
+    out = os.path.join(crate, "out")
+    subprocess.run([binary, "audit", out, "--path", crate, "--checkpoint",
+                    os.path.join(crate, "model.safetensors")], stdin=subprocess.DEVNULL,
+                   capture_output=True)
+    with open(os.path.join(out, "checkpoint.json"), encoding="utf-8") as file:
+        report = json.load(file)
+    return [report["missing_certain"] + report["missing_conditional"], report["unclaimed"],
+            [row["key"] for row in report["shape_mismatches"]],
+            sorted({row["code"] for row in report["diagnosis"]})]
+
+
+def audits(binary, crate, held):
+    first, last = list(held)[0], list(held)[-1]
+    shape = held[last][:-1] + [held[last][-1] + 1]
+    shifted = {"all." + key: held[key] for key in held}
+    for what, file, wanted in [
+            ("as it is", held, [[], [], [], []]),
+            ("without " + first, {key: held[key] for key in held if key != first},
+             [[first], [], [], None]),
+            ("with another " + last, dict(held, **{last: shape}), [[], [], [last], None]),
+            ("with a prefix", shifted, [sorted(held), sorted(shifted), [], ["prefix_shifted"]])]:
+        got = audit(binary, crate, file)
+        if [None if a is None else b for a, b in zip(wanted, got)] != wanted:
+            yield "a file of it %s: %s" % (what, got)
+
+
 def check(binary, name):
     with open(os.path.join(HERE, name + ".rs"), encoding="utf-8") as file:
         source = file.read()
     wanted = {line[4:].strip() for line in source.splitlines() if line.startswith("//! ")}
+    held = dict(line.split(" ")[1:] for line in sorted(wanted) if line.startswith("held "))
+    wanted = {line for line in wanted if not line.startswith("held ")}
     with tempfile.TemporaryDirectory() as crate:
         os.mkdir(os.path.join(crate, "src"))
         with open(os.path.join(crate, "Cargo.toml"), "w", encoding="utf-8") as file:
@@ -68,11 +115,15 @@ def check(binary, name):
             file.write("".join(line for line in source.splitlines(True)
                                if not line.startswith("//! ")))
         got = asked(binary, crate, name) | found(binary, crate)
+        held = {key: [int(axis) for axis in held[key].split(",")] for key in held}
+        wrong = list(audits(binary, crate, held)) if held else []
     for line in sorted(wanted - got):
         print("%s: lacks `%s`" % (name, line))
     for line in sorted(got - wanted):
         print("%s: has `%s`" % (name, line))
-    return got == wanted
+    for line in wrong:
+        print("%s: %s" % (name, line))
+    return got == wanted and not wrong
 
 
 def main():

@@ -1,0 +1,36 @@
+/*
+ * as_called - what a comparison with a file learns from the functions that build a component.
+ *
+ * A constructor says `a.weight (16, n_in)`; its only caller, `Model::new(vb.pp("model"), 8)`, that
+ * a file of this program has `model.a.weight (16, 8)`. Applied to a component are the prefix, the
+ * sizes and the number of members that every call with this prefix agrees in:
+ *
+ *   in a program, where nobody else can call it, those of the prefix that fits the file best;
+ *   the same of what a library keeps to itself; what it makes public others may call too: its keys
+ *   get a prefix only where that fits the file better than none.
+ *
+ * A call that was not followed to its end, and a prefix that is not known, change nothing.
+ */
+#ifndef CG_JOIN_AS_CALLED_H
+#define CG_JOIN_AS_CALLED_H
+
+#include "codec/safetensors.h"
+#include "join/parameters.h"
+#include "model/extract.h"
+
+typedef struct as_called {
+    heap *heap;
+    arena *mem;
+    const extraction *from;
+    const tensor_header *header;
+    bool is_program; /* what is scanned is run: nobody outside builds its components */
+} as_called;
+
+/*
+ * Change the parameters of a component, which are as in the extraction, to those that its callers
+ * ask for. *ret is the use they are taken from, NULL where all stays. `steps`, by use: the call.
+ */
+cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
+                        const key_step *steps, const extract_use **ret, cg_err *reterr) CG_MUST;
+
+#endif
