@@ -9,7 +9,8 @@
 #include "record/clock.h"
 #include "record/describe.h"
 #include "record/json.h"
-#include "record/spool.h"
+#include "record/open_operations.h"
+#include "record/used_ids.h"
 #include "schema/runtime.def"
 #include "schema/trace.def"
 
@@ -80,19 +81,6 @@ static const cg_str table_tags[] = {RUNTIME_TABLES(X)};
 #undef E
 #undef X
 
-typedef struct known_id {
-    uint64_t hash; /* 0: free */
-    size_t at, len;
-} known_id;
-
-typedef struct open_operation {
-    uint64_t number;
-    uint64_t began_ns;
-    char *event_id, *static_id, *op; /* owned */
-    char **inputs;                   /* owned, each of them too */
-    size_t input_count;
-} open_operation;
-
 struct cg_runtime {
     pthread_mutex_t mutex;
     const rec_sys *sys;
@@ -108,14 +96,11 @@ struct cg_runtime {
     rec_text line;                /* the record being made */
     uint64_t records;
 
-    known_id *known; /* open addressing */
-    size_t known_count, known_capacity;
-    rec_text known_texts;
+    used_ids ids;
 
     char phase[16]; /* how ids made here begin */
     uint64_t step, counter;
-    open_operation *open;
-    size_t open_count, open_capacity;
+    open_operations open;
 };
 
 #define REFUSED(problem, ...) rec_fail(reterr, CG_USAGE, problem, __VA_ARGS__)
@@ -222,53 +207,6 @@ static cg_code runtime_hand_over(cg_runtime *self, rec_text *text, cg_err *reter
 
 /* --- event ids --- */
 
-static known_id *id_find(const cg_runtime *self, cg_str id, uint64_t hash)
-{
-    size_t at = (size_t)hash & (self->known_capacity - 1);
-
-    for (;; at = (at + 1) & (self->known_capacity - 1)) {
-        known_id *entry = &self->known[at];
-
-        if (entry->hash == 0 || (entry->hash == hash && entry->len == id.len &&
-                                 memcmp(self->known_texts.at + entry->at, id.ptr, id.len) == 0)) {
-            return entry;
-        }
-    }
-}
-
-static uint64_t id_hash(cg_str id)
-{
-    uint64_t hash = spool_sum(id.ptr, id.len, 1);
-
-    return hash != 0 ? hash : 1;
-}
-
-static bool id_make_room(cg_runtime *self)
-{
-    if (self->known_count * 2 < self->known_capacity) {
-        return true;
-    }
-    size_t capacity = self->known_capacity == 0 ? 256 : self->known_capacity * 2;
-    known_id *table = rec_take(capacity * sizeof *table);
-    if (table == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < self->known_capacity; i++) {
-        size_t at = (size_t)self->known[i].hash & (capacity - 1);
-
-        if (self->known[i].hash != 0) {
-            while (table[at].hash != 0) {
-                at = (at + 1) & (capacity - 1);
-            }
-            table[at] = self->known[i];
-        }
-    }
-    rec_free(self->known);
-    self->known = table;
-    self->known_capacity = capacity;
-    return true;
-}
-
 /* Take an id for good. */
 static cg_code reserve(cg_runtime *self, const char *event_id, cg_err *reterr)
 {
@@ -277,23 +215,14 @@ static cg_code reserve(cg_runtime *self, const char *event_id, cg_err *reterr)
     if (id.len == 0) {
         return REFUSED("runtime-event-id", "an event id must not be empty");
     }
-    if (!id_make_room(self)) {
-        return no_memory(reterr);
-    }
-    uint64_t hash = id_hash(id);
-    known_id *entry = id_find(self, id, hash);
-    if (entry->hash != 0) {
+    switch (used_ids_add(&self->ids, id)) {
+    case USED_ID_NEW: return CG_OK;
+    case USED_ID_AGAIN:
         return REFUSED("runtime-event-id", "the event id `%s` is used already; each is used once",
                        event_id);
+    case USED_ID_NO_MEMORY: break;
     }
-    size_t at = self->known_texts.len;
-    text_add(&self->known_texts, id);
-    if (self->known_texts.failed) {
-        return no_memory(reterr);
-    }
-    *entry = (known_id){hash, at, id.len};
-    self->known_count++;
-    return CG_OK;
+    return no_memory(reterr);
 }
 
 /* --- records --- */
@@ -618,69 +547,20 @@ static cg_code make_id(cg_runtime *self, const char *what, char ret[64], cg_err 
     return code;
 }
 
-static void free_operation(open_operation *self)
-{
-    for (size_t i = 0; i < self->input_count && self->inputs != NULL; i++) {
-        rec_free(self->inputs[i]);
-    }
-    rec_free(self->inputs);
-    rec_free(self->event_id);
-    rec_free(self->static_id);
-    rec_free(self->op);
-}
-
-static bool copy_text(const char *text, char **ret)
-{
-    size_t room = text == NULL ? 0 : str_from(text).len + 1;
-
-    if (text == NULL) {
-        return true;
-    }
-    *ret = rec_take(room);
-    if (*ret == NULL) {
-        return false;
-    }
-    memcpy(*ret, text, room);
-    return true;
-}
-
-static bool copy_operation(open_operation *ret, const char *static_id, const char *op,
-                           const char *const *inputs, size_t input_count)
-{
-    bool is_whole = copy_text(static_id, &ret->static_id) && copy_text(op, &ret->op);
-
-    if (is_whole && input_count > 0) {
-        ret->inputs = rec_take(input_count * sizeof *ret->inputs);
-        ret->input_count = ret->inputs != NULL ? input_count : 0;
-        is_whole = ret->inputs != NULL;
-    }
-    for (size_t i = 0; i < ret->input_count && is_whole; i++) {
-        is_whole = copy_text(inputs[i], &ret->inputs[i]);
-    }
-    return is_whole;
-}
-
 static cg_code keep_open(cg_runtime *self, open_operation *operation, cg_runtime_timed *ret,
                          cg_err *reterr)
 {
-    if (self->open_count == self->open_capacity) {
-        size_t capacity = self->open_capacity == 0 ? 16 : self->open_capacity * 2;
-        open_operation *open = rec_resize(self->open, capacity * sizeof *open);
-
-        if (open == NULL) {
-            return no_memory(reterr);
-        }
-        self->open = open;
-        self->open_capacity = capacity;
+    if (!open_operations_make_room(&self->open)) {
+        return no_memory(reterr);
     }
     RUNTIME_TRY(make_id(self, "op", ret->event_id, reterr));
-    if (!copy_text(ret->event_id, &operation->event_id)) {
+    if (!open_operation_name(operation, ret->event_id)) {
         return no_memory(reterr);
     }
     operation->number = self->counter;
     ret->number = self->counter;
     operation->began_ns = clock_monotonic_ns();
-    self->open[self->open_count++] = *operation;
+    open_operations_add(&self->open, operation);
     return CG_OK;
 }
 
@@ -699,8 +579,8 @@ cg_code cg_runtime_begin(cg_runtime *out, const char *static_id, const char *op,
     RUNTIME_TRY(check_text(op, rt_operation_keys[RT_OPERATION_KEY_op], reterr));
     RUNTIME_TRY(
         check_texts(inputs, input_count, rt_operation_keys[RT_OPERATION_KEY_inputs], reterr));
-    if (!copy_operation(&operation, static_id, op, inputs, input_count)) {
-        free_operation(&operation);
+    if (!open_operation_copy(&operation, static_id, op, inputs, input_count)) {
+        open_operation_free(&operation);
         return no_memory(reterr);
     }
     cg_code code = enter(out, reterr);
@@ -709,22 +589,11 @@ cg_code cg_runtime_begin(cg_runtime *out, const char *static_id, const char *op,
     }
     leave(out, code);
     if (code != CG_OK) {
-        free_operation(&operation);
+        open_operation_free(&operation);
         return code;
     }
     *ret = timed;
     return CG_OK;
-}
-
-/* Begun last, ended first: the search is short. */
-static open_operation *find_open(cg_runtime *self, uint64_t number)
-{
-    for (size_t i = self->open_count; i > 0; i--) {
-        if (self->open[i - 1].number == number) {
-            return &self->open[i - 1];
-        }
-    }
-    return NULL;
 }
 
 cg_code cg_runtime_end(cg_runtime *out, const cg_runtime_timed *timed, const char *output,
@@ -736,19 +605,15 @@ cg_code cg_runtime_end(cg_runtime *out, const cg_runtime_timed *timed, const cha
         return CG_OK;
     }
     cg_code code = enter(out, reterr);
-    open_operation *found = timed != NULL ? find_open(out, timed->number) : NULL;
-    if (found == NULL) {
+    open_operation done = {0};
+    if (timed == NULL || !open_operations_take(&out->open, timed->number, &done)) {
         if (code == CG_OK) {
             code = REFUSED("runtime-operation", "the operation `%.63s` is not open",
                            timed != NULL ? timed->event_id : "");
         }
         return leave(out, code);
     }
-    open_operation done = *found;
     uint64_t duration = num_sat_sub(now, done.began_ns);
-    size_t behind = out->open_count - 1 - (size_t)(found - out->open);
-    memmove(found, found + 1, behind * sizeof *found);
-    out->open_count--;
     if (code == CG_OK) {
         cg_runtime_operation record = {.size = sizeof record,
                                        .event_id = done.event_id,
@@ -764,7 +629,7 @@ cg_code cg_runtime_end(cg_runtime *out, const cg_runtime_timed *timed, const cha
 
         code = write_operation(out, &record, reterr);
     }
-    free_operation(&done);
+    open_operation_free(&done);
     leave(out, code);
     if (code == CG_OK && ret_ns != NULL) {
         *ret_ns = duration;
@@ -838,18 +703,14 @@ static cg_code check_runtime_run(const cg_runtime_run *run, uint32_t form, cg_er
 
 static void free_writer(cg_runtime *self)
 {
-    for (size_t i = 0; i < self->open_count; i++) {
-        free_operation(&self->open[i]);
-    }
+    open_operations_free(&self->open);
     for (unsigned kind = 0; kind < RECORD_KINDS; kind++) {
         text_free(&self->lists[kind]);
     }
     text_free(&self->head);
     text_free(&self->lines);
     text_free(&self->line);
-    text_free(&self->known_texts);
-    rec_free(self->known);
-    rec_free(self->open);
+    used_ids_free(&self->ids);
     pthread_mutex_destroy(&self->mutex);
     rec_free(self);
 }
@@ -993,9 +854,9 @@ static cg_code tell_open(const cg_runtime *self, cg_err *reterr)
     char names[sizeof reterr->text] = "";
     size_t len = 0;
 
-    for (size_t i = 0; i < self->open_count && i < NAMED_AT_END; i++) {
+    for (size_t i = 0; i < self->open.count && i < NAMED_AT_END; i++) {
         int more = snprintf(names + len, sizeof names - len, "%s%.40s (%.40s)", i > 0 ? ", " : "",
-                            self->open[i].event_id, self->open[i].op);
+                            self->open.at[i].event_id, self->open.at[i].op);
 
         if (more < 0 || (size_t)more >= sizeof names - len) {
             names[len] = '\0';
@@ -1004,7 +865,7 @@ static cg_code tell_open(const cg_runtime *self, cg_err *reterr)
         len += (size_t)more;
     }
     return REFUSED("runtime-operation", "%zu begun and never ended, not in the trace: %s%s",
-                   self->open_count, names, self->open_count > NAMED_AT_END ? ", ..." : "");
+                   self->open.count, names, self->open.count > NAMED_AT_END ? ", ..." : "");
 }
 
 cg_code cg_runtime_finish(cg_runtime *out, cg_runtime_result *ret, cg_err *reterr)
@@ -1034,11 +895,11 @@ cg_code cg_runtime_finish(cg_runtime *out, cg_runtime_result *ret, cg_err *reter
         }
     }
     if (ret != NULL) {
-        cg_runtime_result result = {ret->size, out->records, out->open_count};
+        cg_runtime_result result = {ret->size, out->records, out->open.count};
 
         memcpy(ret, &result, ret->size < sizeof result ? ret->size : sizeof result);
     }
-    if (code == CG_OK && out->open_count > 0) {
+    if (code == CG_OK && out->open.count > 0) {
         code = tell_open(out, reterr);
     }
     leave(out, code);
