@@ -28,7 +28,7 @@ enum session_state { SESSION_CLOSED = 0, SESSION_OPEN, SESSION_ENDING, SESSION_F
 #define WRAP_BYTES ((SPOOL_RECORD_BYTES + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE)
 
 typedef struct lane_place {
-    uint64_t what; /* name << 32 | layout */
+    uint64_t what; /* layout << 32 | name */
     uint64_t size; /* (number of inputs + 1) << 32 | their dense bytes; 0: nothing here yet */
 } lane_place;
 

@@ -8,6 +8,9 @@
 #ifndef CG_RECORD_PUT_H
 #define CG_RECORD_PUT_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "record/session.h"
 
 #define SPAN_WIDTH 32 /* bits of a reference below the number of the lane */
@@ -65,6 +68,39 @@ static HOT bool may_put(cg_record *session, lane *self, cg_record_span span, uin
         return false;
     }
     return has_room(self, bytes, kind, way);
+}
+
+/* Two 32-bit fields as one number, the first one below. */
+static HOT uint64_t side_by_side(uint32_t first, uint32_t second)
+{
+    return (uint64_t)second << 32 | first;
+}
+
+/*
+ * Two fields that stand side by side, `offset` bytes from the record's beginning, by one store. A
+ * processor keeps few stores in flight, and fewer when a second thread shares it; none leaves while
+ * the counter is being read.
+ */
+static HOT void put_pair(void *record, size_t offset, uint64_t pair)
+{
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    pair = pair << 32 | pair >> 32;
+#endif
+    memcpy((char *)record + offset, &pair, sizeof pair);
+}
+
+static HOT void put_head(void *record, cg_record_span span, unsigned form, unsigned flags,
+                         uint64_t time)
+{
+    uint16_t number = (uint16_t)(span.reference >> SPAN_WIDTH);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t first = form | flags << 8 | (uint32_t)number << 16;
+#else
+    uint32_t first = form << 24 | flags << 16 | number;
+#endif
+
+    put_pair(record, 0, side_by_side(first, (uint32_t)span.reference));
+    memcpy((char *)record + offsetof(slot, time), &time, sizeof time);
 }
 
 static HOT slot head_of(cg_record_span span, unsigned form, unsigned flags, uint64_t time)

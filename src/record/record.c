@@ -194,7 +194,7 @@ static void add_wide_op(cg_record *session, lane *self, cg_record_span span,
 /* What an operation has in common with others; for dense bytes that fit 32 bits. */
 static HOT lane_place op_shared(const cg_record_op_args *args)
 {
-    return (lane_place){(uint64_t)args->name << 32 | args->layout,
+    return (lane_place){side_by_side(args->name, args->layout),
                         ((uint64_t)args->input_count + 1) << 32 | args->input_dense_bytes};
 }
 
@@ -283,73 +283,98 @@ static CAREFUL void op_with_care(cg_record *session, cg_record_span span,
     }
 }
 
-/* Up to three inputs, numbers that fit 32 bits. */
-static HOT bool hot_op(cg_record *session, lane *self, cg_record_span span,
-                       const cg_record_op_args *args)
+/* The first two inputs, and in `wide` what is to fit 32 bits of all of them, at most three. */
+static HOT uint64_t first_inputs(const cg_record_op_args *args, uint64_t *wide)
 {
-    enum {
-        AGAIN_BYTES = sizeof(slot_op_again) + 2 * sizeof(uint32_t),
-        AGAIN_OF_THREE_BYTES = AGAIN_BYTES + SPOOL_UNIT,
-        NARROW_BYTES = offsetof(slot_op_narrow, inputs) + 3 * sizeof(uint32_t)
-    };
+    if (args->input_count == 0) {
+        return 0;
+    }
+    uint64_t first = args->inputs[0];
+    *wide |= first;
+    if (args->input_count == 1) {
+        return side_by_side((uint32_t)first, 0);
+    }
+    uint64_t second = args->inputs[1];
+    *wide |= second;
+    if (args->input_count > 2) {
+        *wide |= args->inputs[2];
+    }
+    return side_by_side((uint32_t)first, (uint32_t)second);
+}
 
-    const uint32_t count = args->input_count;
-    if (!is_likely(args->size >= sizeof *args && count <= 3 &&
-                   (count == 0 || args->inputs != NULL))) {
-        return false;
-    }
-    uint64_t first = count > 0 ? args->inputs[0] : 0;
-    uint64_t second = count > 1 ? args->inputs[1] : 0;
-    uint64_t third = count > 2 ? args->inputs[2] : 0;
-    uint64_t wide =
-        args->output | args->duration_ns | args->input_dense_bytes | first | second | third;
-    if (!is_likely((wide >> 32 | args->start) == 0) ||
-        !may_put(session, self, span, NARROW_BYTES, SPOOL_OP, AT_ONCE)) {
-        return false;
-    }
-    lane_place shared = op_shared(args);
-    unsigned place = op_place_of(shared);
-    if (is_likely(is_in_place(self, place, shared))) {
-        /* What is there was sound when it came: it need not be looked at again. */
-        slot_op_again *at = lane_head(self);
+static HOT uint32_t third_input(const cg_record_op_args *args)
+{
+    return args->input_count > 2 ? (uint32_t)args->inputs[2] : 0;
+}
 
-        at->head = head_of(span, SPOOL_OP_AGAIN, place, clock_read(CLOCK_REGISTER));
-        at->output = (uint32_t)args->output;
-        at->duration = (uint32_t)args->duration_ns;
-        at->inputs[0] = (uint32_t)first;
-        at->inputs[1] = (uint32_t)second;
-        if (count > 2) {
-            at->inputs[2] = (uint32_t)third;
-            lane_give(self, AGAIN_OF_THREE_BYTES);
-        } else {
-            lane_give(self, AGAIN_BYTES);
-        }
-        return true;
-    }
+/*
+ * The forms of operations of up to three inputs whose numbers fit 32 bits. Two functions, since
+ * neither has then more in hand than there are registers. All is stored behind the reading of the
+ * counter, which waits for what is before it.
+ */
+enum {
+    AGAIN_BYTES = sizeof(slot_op_again) + 2 * sizeof(uint32_t),
+    AGAIN_OF_THREE_BYTES = AGAIN_BYTES + SPOOL_UNIT,
+    NARROW_BYTES = offsetof(slot_op_narrow, inputs) + 3 * sizeof(uint32_t)
+};
+
+/* There is room, and the numbers fit: only the place is another operation's. */
+static CAREFUL void op_in_new_place(cg_record *session, cg_record_span span,
+                                    const cg_record_op_args *args, uint64_t inputs, unsigned place)
+{
+    lane *self = lane_here;
+
     if (!is_likely(args->name != 0 && args->layout - 1 < (1u << 24) - 1)) {
-        return false;
+        op_with_care(session, span, args);
+        return;
     }
-    slot_op_narrow *at = lane_head(self);
-    at->head = head_of(span, SPOOL_OP_NARROW, place, clock_read(CLOCK_REGISTER));
-    at->name = args->name;
-    at->layout_inputs = args->layout | count << 24;
-    at->output = (uint32_t)args->output;
-    at->duration = (uint32_t)args->duration_ns;
-    at->input_dense = (uint32_t)args->input_dense_bytes;
-    at->inputs[0] = (uint32_t)first;
-    at->inputs[1] = (uint32_t)second;
-    at->inputs[2] = (uint32_t)third;
-    self->places[place] = shared;
+    void *at = lane_head(self);
+    put_head(at, span, SPOOL_OP_NARROW, place, clock_read(CLOCK_REGISTER));
+    put_pair(at, offsetof(slot_op_narrow, name),
+             side_by_side(args->name, args->layout | args->input_count << 24));
+    put_pair(at, offsetof(slot_op_narrow, output),
+             side_by_side((uint32_t)args->output, (uint32_t)args->duration_ns));
+    put_pair(at, offsetof(slot_op_narrow, input_dense),
+             side_by_side((uint32_t)args->input_dense_bytes, (uint32_t)inputs));
+    put_pair(at, offsetof(slot_op_narrow, inputs) + sizeof(uint32_t),
+             side_by_side((uint32_t)(inputs >> 32), third_input(args)));
+    self->places[place] = op_shared(args);
     lane_give(self, NARROW_BYTES);
-    return true;
 }
 
 void cg_record_op_on(cg_record *session, cg_record_span span, const cg_record_op_args *args)
 {
     lane *self = lane_at_once(session);
 
-    if (self == NULL || args == NULL || !hot_op(session, self, span, args)) {
+    if (!is_likely(self != NULL && args != NULL && args->size >= sizeof *args &&
+                   args->input_count <= 3 && (args->input_count == 0 || args->inputs != NULL)) ||
+        !may_put(session, self, span, NARROW_BYTES, SPOOL_OP, AT_ONCE)) {
         op_with_care(session, span, args);
+        return;
+    }
+    uint64_t wide = args->output | args->duration_ns | args->input_dense_bytes;
+    uint64_t inputs = first_inputs(args, &wide);
+    if (!is_likely((wide >> 32 | args->start) == 0)) {
+        op_with_care(session, span, args);
+        return;
+    }
+    lane_place shared = op_shared(args);
+    unsigned place = op_place_of(shared);
+    if (!is_likely(is_in_place(self, place, shared))) {
+        op_in_new_place(session, span, args, inputs, place);
+        return;
+    }
+    /* What is there was sound when it came: it need not be looked at again. */
+    void *at = lane_head(self);
+    put_head(at, span, SPOOL_OP_AGAIN, place, clock_read(CLOCK_REGISTER));
+    put_pair(at, offsetof(slot_op_again, output),
+             side_by_side((uint32_t)args->output, (uint32_t)args->duration_ns));
+    put_pair(at, offsetof(slot_op_again, inputs), inputs);
+    if (is_likely(args->input_count <= 2)) {
+        lane_give(self, AGAIN_BYTES);
+    } else {
+        put_pair(at, AGAIN_BYTES, side_by_side(third_input(args), 0));
+        lane_give(self, AGAIN_OF_THREE_BYTES);
     }
 }
 
