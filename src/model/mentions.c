@@ -296,10 +296,12 @@ static bool say_function(finder *self, const ast *tree, const unit *at)
 {
     ast_ref around = at->around;
 
-    return say_name(self, tree, at->node, EDIT_BY_USERS) &&
-           say_names(self, tree, ast_child(tree, at->node, ROLE_RETURN_TYPE), EDIT_AS_COMPONENT) &&
-           (!around || ast_kind_of(tree, around) != AST_IMPL_ITEM ||
-            say_names(self, tree, ast_child(tree, around, ROLE_TYPE), EDIT_AS_COMPONENT));
+    if (!say_name(self, tree, at->node, EDIT_BY_USERS))
+        return false;
+    return !edit_words_may_make(tree, at->node) ||
+           (say_names(self, tree, ast_child(tree, at->node, ROLE_RETURN_TYPE), EDIT_AS_COMPONENT) &&
+            (!around || ast_kind_of(tree, around) != AST_IMPL_ITEM ||
+             say_names(self, tree, ast_child(tree, around, ROLE_TYPE), EDIT_AS_COMPONENT)));
 }
 
 /* Other names that a `use` gives. */
@@ -464,6 +466,34 @@ static void mark_functions(finder *self)
     }
 }
 
+/* Its name as a word; 0: it is none. */
+static sym word_of(const finder *self, cg_str component)
+{
+    size_t colon = str_find_last(component, ':');
+
+    if (colon != SIZE_MAX)
+        component = (cg_str){component.ptr + colon + 1, component.len - colon - 1};
+    return intern_find(&self->words, component);
+}
+
+/* Functions elsewhere stand in for constructors: they must be there to be chosen. */
+static void note_makers(finder *self)
+{
+    const runs *from = &self->base->runs;
+
+    for (size_t i = 0; i < from->component_count; i++) {
+        sym word = word_of(self, from->components[i]);
+
+        if (!word || !(self->reach.at[word] & REACH(EDIT_AS_COMPONENT)))
+            continue;
+        for (size_t k = 0; k < self->base->file_count; k++)
+            self->out->files[k] =
+                self->out->files[k] ||
+                (self->users[k] &&
+                 words_may_have(self->base->files[k].words, intern_text_of(&self->words, word)));
+    }
+}
+
 static void mark_components(finder *self)
 {
     const runs *from = &self->base->runs;
@@ -471,13 +501,8 @@ static void mark_components(finder *self)
     for (size_t i = 0; i < from->count; i++) {
         uint32_t component = from->all[i].component;
         uint32_t file = from->functions[from->all[i].function].file;
-        cg_str name = component != RUNS_NONE ? from->components[component] : (cg_str){0};
-        size_t colon = str_find_last(name, ':');
-        sym word;
+        sym word = component != RUNS_NONE ? word_of(self, from->components[component]) : 0;
 
-        if (colon != SIZE_MAX)
-            name = (cg_str){name.ptr + colon + 1, name.len - colon - 1};
-        word = name.ptr ? intern_find(&self->words, name) : 0;
         if (word && (is_meant(self, file, word) ||
                      ((self->reach.at[word] & REACH(EDIT_AS_COMPONENT)) && self->users[file])))
             self->out->components[component] = true;
@@ -501,6 +526,7 @@ static cg_code find(finder *self)
     CG_TRY(spread(self));
     mark_functions(self);
     mark_components(self);
+    note_makers(self);
     for (size_t i = 0; i < self->about->change_count; i++)
         note_methods(self, &self->about->changes[i].edit);
     return CG_OK;

@@ -850,6 +850,21 @@ static bool is_maker(const scan *one, size_t index)
     return scan_functions(one)->all.at[index].makes || scan_drivers(one)->makes[index];
 }
 
+/* Who takes something else can be a constructor now, or no longer. */
+static bool has_same_signature(const function_fact *a, const function_fact *b)
+{
+    const model_argument *one = a->record->parameters.at, *other = b->record->parameters.at;
+    size_t count = a->record->parameters.count;
+
+    if (count != b->record->parameters.count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!str_equal(one[i].type_name, other[i].type_name))
+            return false;
+    }
+    return true;
+}
+
 /* Does the other scan say the same of all that make builders? */
 static bool has_same_makers(const scan *one, const scan *other)
 {
@@ -866,7 +881,8 @@ static bool has_same_makers(const scan *one, const scan *other)
                 k++;
         }
         if (k == others->all.count || others->all.at[k].makes != fact->makes ||
-            scan_drivers(other)->makes[k] != scan_drivers(one)->makes[i])
+            scan_drivers(other)->makes[k] != scan_drivers(one)->makes[i] ||
+            !has_same_signature(fact, &others->all.at[k]))
             return false;
         /* Who calls it can be what model/makers finds. */
         if (!scan_drivers(one)->makes[i])

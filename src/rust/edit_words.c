@@ -102,6 +102,20 @@ static bool has_self(const ast *tree, ast_ref function)
     return false;
 }
 
+bool edit_words_may_make(const ast *tree, ast_ref function)
+{
+    ast_ref list = ast_child(tree, function, ROLE_PARAMETERS);
+    bool is_given = false;
+
+    for (ast_ref at = list ? ast_at(tree, list)->first : 0; at; at = ast_at(tree, at)->next) {
+        ast_ref pattern = ast_child(tree, at, ROLE_PATTERN);
+
+        is_given = is_given || (ast_kind_of(tree, at) == AST_PARAMETER &&
+                                !(pattern && ast_kind_of(tree, pattern) == AST_SELF));
+    }
+    return is_given && ast_child(tree, function, ROLE_RETURN_TYPE);
+}
+
 static void note_method(edit_words *self, const ast *tree, ast_ref function, bool is_new)
 {
     ast_ref name = ast_child(tree, function, ROLE_NAME);
@@ -123,11 +137,13 @@ static void say_function(edit_words *self, const ast *tree, ast_ref function, bo
 
     say_name(self, tree, function, is_new && !impl ? EDIT_BY_ANYONE : EDIT_BY_USERS);
     self->is_open = self->is_open || !name || str_equal(ast_text(tree, name), CG_LIT("main"));
-    /* It may be a constructor. */
-    say_names(self, tree, ast_child(tree, function, ROLE_RETURN_TYPE), EDIT_AS_COMPONENT);
+    if (edit_words_may_make(tree, function)) {
+        say_names(self, tree, ast_child(tree, function, ROLE_RETURN_TYPE), EDIT_AS_COMPONENT);
+        if (impl)
+            say_names(self, tree, ast_child(tree, impl, ROLE_TYPE), EDIT_AS_COMPONENT);
+    }
     if (!impl)
         return;
-    say_names(self, tree, ast_child(tree, impl, ROLE_TYPE), EDIT_AS_COMPONENT);
     /* What is made of nothing is an example of its type, for all who have one. */
     if (ast_child(tree, impl, ROLE_TRAIT) || !list || !ast_at(tree, list)->first)
         say_impl(self, tree, impl);

@@ -53,6 +53,8 @@ void edit_words_change(edit_words *self, ast_ref before, ast_ref after);
 /* The `use` declarations that only one of the trees has, all of both. */
 void edit_words_uses(edit_words *self, const ast_ref *before, size_t before_count,
                      const ast_ref *after, size_t after_count);
+/* Can a function be a constructor: is it given something besides `self`, and gives something? */
+bool edit_words_may_make(const ast *tree, ast_ref function);
 /* An attribute of an item that says nothing about what the item means. */
 bool edit_words_is_idle(const ast *tree, ast_ref attribute);
 

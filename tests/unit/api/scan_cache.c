@@ -303,6 +303,43 @@ static void items_are_followed(void **state)
     }
 }
 
+/* A function of another file stands in for a constructor that goes. */
+static void what_is_made_elsewhere_is_found(void **state)
+{
+    static const char made[] = "use candle_core::Result;\nuse candle_nn::VarBuilder;\n"
+                               "pub fn %s(%s: VarBuilder) -> Result<crate::part::Part> {\n"
+                               "    let w = vb.get(3, \"made\")?;\n"
+                               "    Ok(crate::part::Part { w })\n}\n";
+    static const char *const parts[] = {
+        "use candle_core::{Result, Tensor};\nuse candle_nn::VarBuilder;\n"
+        "pub struct Part { pub w: Tensor }\n"
+        "impl Part { pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+        "    let w = vb.get(2, \"own\")?;\n    Ok(Self { w }) } }\n",
+        "use candle_core::{Result, Tensor};\n"
+        "pub struct Part { pub w: Tensor }\n",
+        "use candle_core::{Result, Tensor};\nuse candle_nn::VarBuilder;\n"
+        "pub struct Part { pub w: Tensor }\n"
+        "impl Part { pub fn new(vs: VarBuilder) -> Result<Self> {\n"
+        "    let w = vs.get(2, \"own\")?;\n    Ok(Self { w }) } }\n",
+        "use candle_core::{Result, Tensor};\n"
+        "pub struct Part { pub w: Tensor, pub n: usize }\n",
+    };
+    char text[1000];
+
+    (void)state;
+    (void)snprintf(text, sizeof text, "pub mod common;\npub mod part;\npub mod made;\n%s",
+                   "pub mod layer1;\npub mod layer2;\npub mod layer3;\n");
+    tree_write(&files, "c/src/lib.rs", text);
+    for (size_t i = 0; i < 12; i++) {
+        (void)snprintf(text, sizeof text, made, i % 3 ? "made" : "part", i % 2 ? "vb" : "vs");
+        tree_write(&files, "c/src/made.rs", text);
+        tree_write(&files, "c/src/part.rs", parts[i % 4]);
+        (void)is_followed();
+        tree_write(&files, "c/src/part.rs", parts[(i + 1) % 4]);
+        (void)is_followed();
+    }
+}
+
 static void more_than_items_means_a_whole_scan(void **state)
 {
     static const char *const behinds[] = {
@@ -445,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_others_make_too_stays_as_it_is, begin, end),
         cmocka_unit_test_setup_teardown(files_of_one_name_are_told_apart, begin, end),
         cmocka_unit_test_setup_teardown(items_are_followed, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_made_elsewhere_is_found, begin, end),
         cmocka_unit_test_setup_teardown(more_than_items_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
         cmocka_unit_test_setup_teardown(a_file_below_a_module_that_nobody_names_is_followed, begin,

@@ -238,14 +238,14 @@ static void items_say_by_which_words_they_are_noticed(void **state)
     assert_words("impl S { fn f(&self, n: u8) {} }",
                  "impl S { fn f(&self, n: u8) {} fn g(&self) "
                  "{} }",
-                 "u:g c:S");
+                 "u:g");
     assert_int_equal(change.method_count, 1);
     assert_true(change.methods[0].is_new);
     /* An example of its type; a method of a trait. */
-    assert_words("impl S { }", "impl S { fn g() {} }", "u:g c:S u:S");
-    assert_words("impl T for S { }", "impl T for S { fn g(&self) {} }", "u:g c:S u:S t:T");
+    assert_words("impl S { }", "impl S { fn g() {} }", "u:g u:S");
+    assert_words("impl T for S { }", "impl T for S { fn g(&self) {} }", "u:g u:S t:T");
     assert_words("struct S;", "struct S; impl a::T for S { fn g(&self) {} }",
-                 "u:S t:a t:T u:g c:S u:S t:a t:T");
+                 "u:S t:a t:T u:g u:S t:a t:T");
 }
 
 static void what_stays_is_found_around_items(void **state)
