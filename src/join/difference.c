@@ -38,20 +38,11 @@ uint32_t difference_find_spare(const difference *self, cg_str name)
 
 bool difference_has_prefix(const difference *self, cg_str prefix)
 {
-    size_t low = 0;
-    size_t high = self->name_count;
+    size_t at = key_name_first(self->names, self->name_count, prefix);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (str_compare(self->names[middle].text, prefix) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     /* `a.b` and `a.b-c` come before `a.b.c`. */
-    for (; low < self->name_count && str_starts_with(self->names[low].text, prefix); low++) {
-        cg_str text = self->names[low].text;
+    for (; at < self->name_count && str_starts_with(self->names[at].text, prefix); at++) {
+        cg_str text = self->names[at].text;
 
         if (text.len == prefix.len || text.ptr[prefix.len] == '.')
             return true;

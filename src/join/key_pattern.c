@@ -249,23 +249,30 @@ static uint32_t open_numbers(const key_pattern *self, uint32_t segment, uint32_t
     return open & ~bound;
 }
 
-/* The names that begin with the text in `prefix`: the first, and one past the last. */
-static void find_range(const expansion *self, size_t *ret_first, size_t *ret_end)
+size_t key_name_first(const key_name *names, size_t count, cg_str text)
 {
-    cg_str prefix = buf_text(&self->prefix);
     size_t low = 0;
-    size_t high = self->name_count;
+    size_t high = count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (str_compare(self->names[middle].text, prefix) < 0)
+        if (str_compare(names[middle].text, text) < 0)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+/* The names that begin with the text in `prefix`: the first, and one past the last. */
+static void find_range(const expansion *self, size_t *ret_first, size_t *ret_end)
+{
+    cg_str prefix = buf_text(&self->prefix);
+    size_t low = key_name_first(self->names, self->name_count, prefix);
+    size_t high = self->name_count;
+
     *ret_first = low;
-    high = self->name_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 

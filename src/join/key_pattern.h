@@ -66,6 +66,8 @@ typedef struct key_family {
 
 bool key_pattern_make(arena *mem, const key_piece *pieces, size_t count, key_pattern *ret);
 bool key_name_make(arena *mem, cg_str text, key_name *ret);
+/* The first of `names`, which are sorted, that does not come before `text`; `count`: none. */
+size_t key_name_first(const key_name *names, size_t count, cg_str text);
 
 /*
  * Do the segments from `from` on match the name's segments from `at` on, to the end of both?

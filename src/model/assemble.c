@@ -284,29 +284,47 @@ static bool is_of_calls(const extract_component *component, const extract_collis
            is_place(collision->again.place, again);
 }
 
+/* A walk through the entries of a table that may be the one looked for. */
+typedef struct probe {
+    number_map *map;
+    uint64_t key;
+    uint32_t fresh; /* the number of a new entry */
+} probe;
+
+/* The next entry: `fresh` when there is none left, and it is in the table then. */
+static cg_code probe_next(assembler *self, probe *walk, uint32_t *ret)
+{
+    uint32_t *at = number_map_put(walk->map, walk->key ? walk->key : ++walk->key, walk->fresh);
+
+    if (!at)
+        return nomem(self);
+    walk->key++;
+    *ret = *at;
+    return CG_OK;
+}
+
 /* The group of these two calls; a new one when there is none. */
 static cg_code find_group(assembler *self, const collision_group *of, collision_group **ret)
 {
     const extract_component *component = &self->from->components.at[of->component];
     const extract_collision *collision = &component->collisions.at[of->begin];
     model_place first = first_of(component, collision)->place, again = collision->again.place;
-    uint64_t key = number_map_key(first.file, first.start) * 31 +
-                   number_map_key(again.file, again.start) + again.end;
-    uint32_t fresh = (uint32_t)self->groups.count;
+    probe walk = {&self->group_of,
+                  number_map_key(first.file, first.start) * 31 +
+                      number_map_key(again.file, again.start) + again.end,
+                  (uint32_t)self->groups.count};
+    uint32_t at;
 
-    for (;; key++) {
-        uint32_t *at = number_map_put(&self->group_of, key ? key : ++key, fresh);
-
-        if (!at)
-            return nomem(self);
-        if (*at == fresh) {
+    for (;;) {
+        CG_TRY(probe_next(self, &walk, &at));
+        if (at == walk.fresh) {
             *ret = vec_add(self->draft->heap, &self->groups);
             if (!*ret)
                 return nomem(self);
             **ret = *of;
             return CG_OK;
         }
-        *ret = &self->groups.at[*at];
+        *ret = &self->groups.at[at];
         const extract_component *other = &self->from->components.at[(*ret)->component];
 
         if (is_of_calls(other, &other->collisions.at[(*ret)->begin], first, again))
@@ -558,22 +576,20 @@ static cg_code chain_of(assembler *self, cg_str outer, cg_str inner, sc_strs *re
 /* The entry of that call; a new one when there is none. */
 static cg_code find_site(assembler *self, model_place place, site **ret)
 {
-    uint64_t key = number_map_key(place.file, place.start) * 31 + place.end;
-    uint32_t fresh = (uint32_t)self->sites.count;
+    probe walk = {&self->site_of, number_map_key(place.file, place.start) * 31 + place.end,
+                  (uint32_t)self->sites.count};
+    uint32_t at;
 
-    for (;; key++) {
-        uint32_t *at = number_map_put(&self->site_of, key ? key : ++key, fresh);
-
-        if (!at)
-            return nomem(self);
-        if (*at == fresh) {
+    for (;;) {
+        CG_TRY(probe_next(self, &walk, &at));
+        if (at == walk.fresh) {
             *ret = vec_add(self->draft->heap, &self->sites);
             if (!*ret)
                 return nomem(self);
             **ret = (site){0};
             return CG_OK;
         }
-        *ret = &self->sites.at[*at];
+        *ret = &self->sites.at[at];
         if (is_place((*ret)->instance->place, place))
             return CG_OK;
     }

@@ -2,35 +2,14 @@
 #include <stdarg.h>
 
 #include "model/baseline.h"
-#include "support/model.h"
+#include "support/sample.h"
 
 #include <cmocka.h>
 
-static heap memory;
-static model_document sample;
-static buf out;
-
-static int begin(void **state)
-{
-    (void)state;
-    heap_init(&memory, NULL);
-    model_sample_document(&memory, &sample);
-    buf_init(&out, &memory, SIZE_MAX);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    model_free(&sample);
-    buf_free(&out);
-    return memory.used_bytes == 0 ? 0 : -1;
-}
-
 static void expect_text(const char *want)
 {
-    buf_byte(&out, '\0');
-    assert_string_equal(out.at, want);
+    buf_byte(&sample_out, '\0');
+    assert_string_equal(sample_out.at, want);
 }
 
 /* What a comparison with the file says. */
@@ -38,9 +17,10 @@ static bool compare(const char *file)
 {
     bool is_equal = false;
 
-    buf_clear(&out);
-    assert_int_equal(baseline_compare(&memory, str_from(file), &sample.doc, &is_equal, &out, NULL),
-                     CG_OK);
+    buf_clear(&sample_out);
+    assert_int_equal(
+        baseline_compare(&memory, str_from(file), &sample.doc, &is_equal, &sample_out, NULL),
+        CG_OK);
     return is_equal;
 }
 
@@ -68,7 +48,8 @@ static const char readable[] =
 static void the_fingerprint_is_the_references(void **state)
 {
     (void)state;
-    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_FINGERPRINT, &out, NULL), CG_OK);
+    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_FINGERPRINT, &sample_out, NULL),
+                     CG_OK);
     expect_text(fingerprint);
     assert_true(compare(fingerprint));
 }
@@ -76,7 +57,8 @@ static void the_fingerprint_is_the_references(void **state)
 static void the_readable_one_has_shapes_and_numbers(void **state)
 {
     (void)state;
-    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_READABLE, &out, NULL), CG_OK);
+    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_READABLE, &sample_out, NULL),
+                     CG_OK);
     expect_text(readable);
     assert_true(compare(readable));
 }
@@ -124,12 +106,12 @@ static void other_files_are_refused_with_the_line(void **state)
 
     (void)state;
     assert_int_equal(baseline_compare(&memory, CG_LIT("component\tx\ty\n"), &sample.doc, &is_equal,
-                                      &out, &error),
+                                      &sample_out, &error),
                      CG_INPUT);
     error = (cg_err){0};
     assert_int_equal(baseline_compare(&memory,
                                       CG_LIT("# candle-graph/model-baseline/1\n\n# note\n"),
-                                      &sample.doc, &is_equal, &out, &error),
+                                      &sample.doc, &is_equal, &sample_out, &error),
                      CG_INPUT);
     assert_int_equal(error.line, 3);
 }
@@ -145,7 +127,8 @@ static void what_is_known_of_findings_is_taken_out(void **state)
     size_t gone = 9;
 
     (void)state;
-    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_FINDINGS, &out, NULL), CG_OK);
+    assert_int_equal(baseline_write(&memory, &sample.doc, BASELINE_FINDINGS, &sample_out, NULL),
+                     CG_OK);
     expect_text(findings);
     assert_true(compare(findings));
     assert_int_equal(baseline_take_known(&memory, str_from(findings), &sample, &known, &gone, NULL),
@@ -197,7 +180,7 @@ static void only_a_file_of_findings_says_what_is_known(void **state)
     assert_int_equal(sample.doc.findings.count, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sample_begin, sample_end)
 
 int main(void)
 {

@@ -4,27 +4,9 @@
 #include "model/gate.h"
 #include "model/rules.h"
 #include "model/suppress.h"
-#include "support/model.h"
+#include "support/sample.h"
 
 #include <cmocka.h>
-
-static heap memory;
-static model_document sample;
-
-static int begin(void **state)
-{
-    (void)state;
-    heap_init(&memory, NULL);
-    model_sample_document(&memory, &sample);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    model_free(&sample);
-    return memory.used_bytes == 0 ? 0 : -1;
-}
 
 static gate_verdict judge(const char *deny)
 {
@@ -120,7 +102,7 @@ static void levels_change_rules_everywhere(void **state)
     assert_int_equal(suppress_word_of(CG_LIT("off")), -1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sample_begin, sample_end)
 
 int main(void)
 {

@@ -2,27 +2,9 @@
 #include <stdarg.h>
 
 #include "model/query.h"
-#include "support/model.h"
+#include "support/sample.h"
 
 #include <cmocka.h>
-
-static heap memory;
-static model_document sample;
-
-static int begin(void **state)
-{
-    (void)state;
-    heap_init(&memory, NULL);
-    model_sample_document(&memory, &sample);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    model_free(&sample);
-    return memory.used_bytes == 0 ? 0 : -1;
-}
 
 static model_request ask_for(const char *kind, const char *select)
 {

@@ -4,35 +4,14 @@
 #include "model/text_model.h"
 #include "model/tree_size.h"
 #include "model/tree_view.h"
-#include "support/model.h"
+#include "support/sample.h"
 
 #include <cmocka.h>
 
-static heap memory;
-static model_document sample;
-static buf out;
-
-static int begin(void **state)
-{
-    (void)state;
-    heap_init(&memory, NULL);
-    model_sample_document(&memory, &sample);
-    buf_init(&out, &memory, SIZE_MAX);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    model_free(&sample);
-    buf_free(&out);
-    return memory.used_bytes == 0 ? 0 : -1;
-}
-
 static void expect_text(const char *want)
 {
-    buf_byte(&out, '\0');
-    assert_string_equal(out.at, want);
+    buf_byte(&sample_out, '\0');
+    assert_string_equal(sample_out.at, want);
 }
 
 static void show(const tree_options *options)
@@ -41,8 +20,8 @@ static void show(const tree_options *options)
 
     assert_int_equal(module_tree_make(&sample.mem, &memory, &sample.doc, options, &made, NULL),
                      CG_OK);
-    buf_clear(&out);
-    tree_text(&made, options, &out);
+    buf_clear(&sample_out);
+    tree_text(&made, options, &sample_out);
 }
 
 static void a_family_is_shown_once_with_its_number(void **state)
@@ -79,8 +58,8 @@ static void a_checkpoint_makes_numbers_of_names(void **state)
     matches[0] = (tree_match){parameters[1].id, 5};
     matches[1] = (tree_match){parameters[2].id, 5};
     show(&options);
-    model_expect_holds(&out, "3 parameters, scalars: 1332  BF16 2664 bytes\n");
-    model_expect_holds(&out, "w  (8, 32)  BF16\n");
+    model_expect_holds(&sample_out, "3 parameters, scalars: 1332  BF16 2664 bytes\n");
+    model_expect_holds(&sample_out, "w  (8, 32)  BF16\n");
 }
 
 static void the_document_lists_modules_depth_first(void **state)
@@ -92,14 +71,14 @@ static void the_document_lists_modules_depth_first(void **state)
     (void)state;
     assert_int_equal(module_tree_make(&sample.mem, &memory, &sample.doc, &options, &made, NULL),
                      CG_OK);
-    assert_int_equal(jw_init(&writer, &memory, model_sink(&out), false, false), CG_OK);
+    assert_int_equal(jw_init(&writer, &memory, model_sink(&sample_out), false, false), CG_OK);
     tree_json(&made, &writer);
     assert_int_equal(jw_finish(&writer, NULL), CG_OK);
-    model_expect_json(&memory, buf_text(&out));
-    model_expect_holds(&out, "\"schema\":\"candle-graph/tree/1\"");
-    model_expect_holds(&out, "\"parent\":0,\"depth\":1,\"name\":\"layers.{i}\","
-                             "\"type_name\":\"Block\",\"builder_root\":\"vb\","
-                             "\"prefix\":\"layers.{i}\",\"times\":\"cfg.layers\"");
+    model_expect_json(&memory, buf_text(&sample_out));
+    model_expect_holds(&sample_out, "\"schema\":\"candle-graph/tree/1\"");
+    model_expect_holds(&sample_out, "\"parent\":0,\"depth\":1,\"name\":\"layers.{i}\","
+                                    "\"type_name\":\"Block\",\"builder_root\":\"vb\","
+                                    "\"prefix\":\"layers.{i}\",\"times\":\"cfg.layers\"");
 }
 
 static void a_component_that_is_not_there_is_refused(void **state)
@@ -146,17 +125,18 @@ static void shapes_are_products(void **state)
 static void people_get_a_summary(void **state)
 {
     (void)state;
-    text_model_summary(&sample.doc, &out);
-    model_expect_holds(&out, "no package: the files of a folder\n");
-    model_expect_holds(&out, "2 components, 2 modules, 3 parameters, 1 function, 1 entry point, 2 "
-                             "tensors, 1 operation\n");
-    model_expect_holds(&out, "findings: 1 error, 1 warning, 0 notes");
-    buf_clear(&out);
-    text_parameters(&sample.doc, 1, &out);
+    text_model_summary(&sample.doc, &sample_out);
+    model_expect_holds(&sample_out, "no package: the files of a folder\n");
+    model_expect_holds(&sample_out,
+                       "2 components, 2 modules, 3 parameters, 1 function, 1 entry point, 2 "
+                       "tensors, 1 operation\n");
+    model_expect_holds(&sample_out, "findings: 1 error, 1 warning, 0 notes");
+    buf_clear(&sample_out);
+    text_parameters(&sample.doc, 1, &sample_out);
     expect_text("  vb  head.w  (3, 4)  certain  @src/net.rs:11\n  ... and 2 more (--limit)\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sample_begin, sample_end)
 
 int main(void)
 {
