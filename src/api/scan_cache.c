@@ -511,7 +511,7 @@ static bool is_traced(const stored *from, const rescan_change *changes)
 static bool has_items(const stored *from, const rescan_change *changes)
 {
     for (size_t i = 0; i < from->given_count; i++) {
-        if (changes[i].edit.has_items)
+        if (changes[i].is_exact && changes[i].edit.has_items)
             return true;
     }
     return false;

@@ -84,11 +84,7 @@ bool edit_declares(uint8_t kind)
     case AST_IMPL_ITEM:
     case AST_MOD_ITEM:
     case AST_FOREIGN_MOD_ITEM:
-    case AST_CONST_ITEM:
-    case AST_STATIC_ITEM:
-    case AST_TYPE_ITEM:
     case AST_MACRO_DEFINITION:
-    case AST_USE_DECLARATION:
     case AST_EXTERN_CRATE_DECLARATION: return true;
     default: return false;
     }

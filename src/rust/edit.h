@@ -15,8 +15,8 @@
  * (rust/edit_words) are those by which others can notice it. Functions that went or take something
  * else are among the changed ones.
  *
- * A function that is changed declares nothing in its body (no `use`, function, macro): it would
- * concern more than who runs it.
+ * A function that is changed declares nothing in its body that concerns more than who runs it: no
+ * function, type, impl or macro. What a `use` or a constant in it means, nobody else asks.
  */
 #ifndef CG_RUST_EDIT_H
 #define CG_RUST_EDIT_H
@@ -48,7 +48,7 @@ typedef struct edit {
     size_t method_count;
 } edit;
 
-/* Kinds of nodes that declare something wherever they stand. */
+/* Kinds of nodes that declare something for others, wherever they stand. */
 bool edit_declares(uint8_t kind);
 /* Trees as they were parsed. The result lies in `mem`. */
 cg_code edit_find(const ast *before, const ast *after, arena *mem, edit *ret, bool *ret_is_known,

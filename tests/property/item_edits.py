@@ -474,6 +474,16 @@ class Items(scan_cache.Editor):
             del lines[at]
             return self.put(path, lines)
 
+    def body_item(self):
+        path, lines, at = self.lines(r"^        let \w+ = .*;$")
+        if path:
+            lines[at:at] = ["        " + self.random.choice([
+                'const K%d: usize = 3; let _k = vb.get(K%d, "k")?;' % (self.next(), self.serial),
+                "use crate::common::norm as n; let _k = n(2, vb.pp(\"k%d\"))?;" % self.serial,
+                "use crate::common::*;", "static S: usize = %d;" % self.serial, "fn inner() {}",
+                "type Own = %s;" % self.some_type(lines)])]
+            return self.put(path, lines)
+
     def alias(self):
         path = self.file()
         lines = read(path).split("\n")
@@ -491,7 +501,7 @@ ITEMS = ["new_function", "new_function_and_call", "helper_with_parameter", "new_
          "field_type", "renamed_field", "new_struct", "used_struct", "renamed_struct",
          "removed_struct", "derived", "variant", "tuple_struct", "removed_impl", "other_impl",
          "trait_method", "use_more", "use_less", "use_other", "constant_more", "constant_used",
-         "constant_less", "constant", "alias", "many"]
+         "constant_less", "constant", "body_item", "alias", "many"]
 
 
 class Tally:

@@ -361,6 +361,10 @@ static void more_than_items_means_a_whole_scan(void **state)
         assert_false(is_followed());
     }
     assert_true(is_followed());
+    put_layer(5, "const A: usize = 3; let _a = vb.get(A, \"a\")?;", "");
+    assert_true(is_followed());
+    put_layer(5, "use crate::layer6 as six; let _a = six::Layer6::new(vb.pp(\"a\"))?;", "");
+    assert_true(is_followed());
     put_layer(5, "fn inside() {}", "");
     assert_false(is_followed());
     put_layer(5, "let _a = vb.get(1, \"a\")?; // candle-graph: allow(builder-unused)", "");

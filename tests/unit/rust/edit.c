@@ -143,6 +143,16 @@ static void what_somebody_could_notice_is_a_change(void **state)
     }
 }
 
+static void a_constant_in_a_body_is_nobody_elses(void **state)
+{
+    (void)state;
+    assert_true(compare("fn f() { const A: u8 = 1; g(A); }", "fn f() { const A: u8 = 2; g(A); }"));
+    assert_int_equal(change.changed_count, 1);
+    assert_true(compare("fn f() { g(A); }", "fn f() { use a::A; g(A); }"));
+    assert_int_equal(change.changed_count, 1);
+    assert_false(compare("fn f() { g(A); }", "fn f() { impl T for A {} g(A); }"));
+}
+
 static void an_attribute_stays_with_its_statement(void **state)
 {
     (void)state;
@@ -161,7 +171,7 @@ static void what_no_body_holds_is_more_than_bodies(void **state)
         "fn f(a: u8) { g() }",
         "#[test] fn f(a: u8) { g() } const N: u8 = 1;",
         "use x; fn f(a: u8) { g() } const N: u8 = 1;",
-        "fn f(a: u8) { use x; g() } const N: u8 = 1;",
+        "fn f(a: u8) { fn x() {} g() } const N: u8 = 1;",
         "const N: u8 = 1; fn f(a: u8) { g() }",
         "fn f(a: u8) { g( } const N: u8 = 1;",
     };
@@ -279,7 +289,7 @@ static void what_cannot_be_told_by_words_is_not_known(void **state)
         "#[cfg(x)] fn f() {}",
         "#[test] fn f() {}",
         "fn main() {}",
-        "fn f() { use x; }",
+        "fn f() { struct X; }",
         "extern crate x;",
         "#![allow(unused)]",
         "fn f() { g( }",
@@ -309,6 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_may_be_printed_must_stay_as_it_is_written, begin, end),
         cmocka_unit_test_setup_teardown(a_value_nobody_asks_for_changes_nothing, begin, end),
         cmocka_unit_test_setup_teardown(what_somebody_could_notice_is_a_change, begin, end),
+        cmocka_unit_test_setup_teardown(a_constant_in_a_body_is_nobody_elses, begin, end),
         cmocka_unit_test_setup_teardown(an_attribute_stays_with_its_statement, begin, end),
         cmocka_unit_test_setup_teardown(what_no_body_holds_is_more_than_bodies, begin, end),
         cmocka_unit_test_setup_teardown(the_rest_of_a_changed_body_is_found, begin, end),
