@@ -189,5 +189,5 @@ int main(void)
         cmocka_unit_test(a_finding_is_whole_when_named_by_its_id),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, sample_begin, sample_end);
 }
