@@ -290,6 +290,18 @@ static cg_code evaluate_stringify(eval *self, ast_ref node, val *ret)
     return eval_give(self, value_text(self->values, text), ret);
 }
 
+/* `write!(text, "..", ..)`: what the text becomes goes back to where it is kept. */
+static cg_code store_written(eval *self, ast_ref list, val written)
+{
+    ast_ref holder = list ? eval_node(self, list)->first : 0;
+    place_value place;
+
+    while (holder && eval_node(self, holder)->kind == AST_REFERENCE_EXPRESSION)
+        holder = ast_child(eval_tree(self), holder, ROLE_VALUE);
+    return written && holder && spot_of(self, holder, &place) ? spot_write(self, &place, written)
+                                                              : CG_OK;
+}
+
 cg_code evaluate_macro(eval *self, ast_ref node, bool is_statement, val *ret)
 {
     frame *scope = self->state->frame;
@@ -338,6 +350,7 @@ cg_code evaluate_macro(eval *self, ast_ref node, bool is_statement, val *ret)
     CG_TRY(std_macro(self, def.kind == DEF_EXTERNAL ? def.path : 0, name, args.at, args.count,
                      eval_place(self, node), &is_known, ret));
     self->wanted = 0;
+    CG_TRY(store_written(self, list, is_known ? self->updated_receiver : 0));
     self->updated_receiver = 0;
     if (!is_known)
         return evaluate_unknown(self, node, &args, name, !list, ret);

@@ -38,6 +38,8 @@ cg_code std_items(library_call *call, val iterable, val closure, val *ret);
 val std_list_of(eval *self, type_ref type, const val *items, size_t count);
 /* A finished collection. */
 val std_vec_of(eval *self, const val *items, size_t count);
+/* The collection as one of this type has it: a BTreeMap and a BTreeSet in order; 0: no memory. */
+val std_ordered(eval *self, val which, type_ref type);
 /* A list whose type is a collection, as opposed to an iterator. */
 bool std_is_collection(const eval *self, val list);
 /* What `Default::default()` is printed as when nothing says of which type. */

@@ -417,9 +417,10 @@ static val bare(const library_call *call, val entry)
     return at->kind == VALUE_REPEAT ? at->as.repeat.items[0] : entry;
 }
 
-cg_code list_filter(library_call *call)
+static cg_code filter(library_call *call, bool is_while)
 {
     list_room room = {.eval = call->eval};
+    bool is_doubtful = false;
     list_view verdicts;
     list_view list;
     val result = 0;
@@ -437,18 +438,26 @@ cg_code list_filter(library_call *call)
                         ? std_truth(call->eval, bare(call, verdicts.at[i]))
                         : -1;
 
-        if (truth == 1)
+        if (truth == 0 && is_while)
+            break;
+        is_doubtful = is_doubtful || (is_while && truth < 0);
+        if (truth == 1 && !is_doubtful)
             room_add(&room, list.at[i]);
-        else if (truth < 0)
+        else if (truth != 0)
             add_perhaps(&room, list.at[i]);
     }
     return give_room(call, &room, false);
 }
 
-/* take_while, map_while: as many as it likes. */
+cg_code list_filter(library_call *call)
+{
+    return filter(call, false);
+}
+
+/* take_while: up to the first that is refused; behind one that nobody knows all are doubtful. */
 cg_code list_take_while(library_call *call)
 {
-    return list_filter(call);
+    return filter(call, true);
 }
 
 /* A repetition of an entry: of what is inside, as often as both say. */
@@ -699,11 +708,14 @@ cg_code list_collect(library_call *call)
         if (kind == VALUE_ERROR || kind == VALUE_NEVER)
             return std_give(call, list.at[i]);
     }
-    if (path_is_one_of(wanted, maps))
-        return collect_map(call, list);
     if (path_is_one_of(wanted, texts))
         return collect_text(call, list);
-    return std_give(call, std_vec_of(call->eval, list.at, list.count));
+    if (path_is_one_of(wanted, maps))
+        CG_TRY(collect_map(call, list));
+    else
+        CG_TRY(std_give(call, std_vec_of(call->eval, list.at, list.count)));
+    return std_give(
+        call, std_ordered(call->eval, call->result, std_type_inside(call->eval, call->wanted)));
 }
 
 cg_code list_unzip(library_call *call)

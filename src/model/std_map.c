@@ -139,10 +139,12 @@ static val with_entry(library_call *call, val key, val value_of_key)
     it.type = std_at(call, call->receiver)->type;
     it.as.items = items.at;
     it.count = (uint16_t)items.count;
-    if (items.count <= UINT16_MAX)
+    if (items.count <= UINT16_MAX) {
         made = value_make(store, &it);
-    else
+        made = made ? std_ordered(call->eval, made, it.type) : 0;
+    } else {
         made = call->receiver;
+    }
     vec_free(store->heap, &items);
     return made;
 }

@@ -87,6 +87,82 @@ cg_code int_max(library_call *call)
     return give_combined(call, EXPR_MAX);
 }
 
+/* How many bits the type has, negative for signed ones; 0: not known. */
+static int bits_of(const library_call *call, val which)
+{
+    static const struct {
+        const char *name;
+        int bits;
+    } rows[] = {{"u8", 8},  {"u16", 16},  {"u32", 32},  {"u64", 64},  {"usize", 64},
+                {"i8", -8}, {"i16", -16}, {"i32", -32}, {"i64", -64}, {"isize", -64}};
+    cg_str name = std_type_path(call->eval, std_at(call, which)->type);
+
+    for (size_t i = 0; name.ptr != NULL && i < sizeof rows / sizeof rows[0]; i++) {
+        if (str_equal(name, str_from(rows[i].name)))
+            return rows[i].bits;
+    }
+    return 0;
+}
+
+/* A known result where its type may be too small for it; false: what it becomes is not known. */
+static bool fit(int bits, bool is_wrapping, int64_t *number)
+{
+    int count = bits < 0 ? -bits : bits;
+    int64_t low = bits < 0 && count < 64 ? -(INT64_C(1) << (count - 1)) : 0;
+    int64_t high = count < 64 ? (INT64_C(1) << (bits < 0 ? count - 1 : count)) - 1 : INT64_MAX;
+
+    if (bits == 0)
+        return *number >= 0 && *number <= INT32_MAX;
+    if (count == 64)
+        return bits < 0 || *number >= 0;
+    if (*number >= low && *number <= high)
+        return true;
+    if (!is_wrapping) {
+        *number = *number < low ? low : high;
+        return true;
+    }
+    *number = (int64_t)((uint64_t)*number & ((UINT64_C(1) << count) - 1));
+    if (*number > high)
+        *number -= INT64_C(1) << count;
+    return true;
+}
+
+/* wrapping_add, saturating_mul, ...: where the result is no number it is what the type makes it. */
+cg_code int_wrapping(library_call *call)
+{
+    bool is_wrapping = str_starts_with(call->name, CG_LIT("wrapping"));
+    cg_str name = call->name;
+    enum expr_op op = str_ends_with(name, CG_LIT("add"))   ? EXPR_ADD
+                      : str_ends_with(name, CG_LIT("sub")) ? EXPR_SUB
+                      : str_ends_with(name, CG_LIT("mul")) ? EXPR_MUL
+                                                           : EXPR_POW;
+    int64_t left, right, number;
+    expr result = combine(call, op, self_number(call), number_of(call, std_arg(call, 0)));
+
+    if (!known(call, self_number(call), &left) ||
+        !known(call, number_of(call, std_arg(call, 0)), &right))
+        return std_give_number(call, result);
+    if (!known(call, result, &number) || !fit(bits_of(call, call->receiver), is_wrapping, &number))
+        return any_int(call);
+    return std_give_number(call, constant(call, number));
+}
+
+/* The remainder that is not negative. */
+cg_code int_rem_euclid(library_call *call)
+{
+    int64_t left = 0, right = 0;
+
+    if (!known(call, self_number(call), &left) ||
+        !known(call, number_of(call, std_arg(call, 0)), &right))
+        return give_combined(call, EXPR_REM);
+    if (right == 0 || right == -1)
+        return right == 0 ? any_int(call) : std_give_number(call, constant(call, 0));
+    left %= right;
+    return std_give_number(call, constant(call, left >= 0   ? left
+                                                : right > 0 ? left + right
+                                                            : left - right));
+}
+
 cg_code int_checked_add(library_call *call)
 {
     return give_some_number(

@@ -82,6 +82,30 @@ cg_code string_push(library_call *call)
     return call->updated == 0 ? err_nomem(call->eval->reterr) : any_unit(call);
 }
 
+/* write!, writeln!: into a text; what else is written to nobody reads. */
+cg_code string_write(library_call *call)
+{
+    std_text text;
+
+    if (call->count == 0 || std_kind(call, call->args[0]) != VALUE_TEXT)
+        return any_unit(call);
+    std_text_begin(&text, call->eval);
+    std_text_value(&text, call->args[0]);
+    if (call->count > 1) {
+        val added = std_text_format(call->eval, call->args + 1, call->count - 1);
+
+        if (added == 0) {
+            text.failed = true;
+        } else {
+            std_text_value(&text, added);
+        }
+    }
+    if (str_starts_with(call->name, CG_LIT("writeln")))
+        std_text_add(&text, CG_LIT("\n"));
+    call->updated = std_text_end(&text);
+    return call->updated == 0 ? err_nomem(call->eval->reterr) : any_unit(call);
+}
+
 /* `a.add(b)`, `+`. */
 cg_code string_add(library_call *call)
 {

@@ -1,5 +1,7 @@
 #include "model/std_text.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/num.h"
 #include "model/catalogue.h"
@@ -83,6 +85,70 @@ static void add_number(std_text *self, expr number)
     buf_free(&out);
 }
 
+/*
+ * A float as Rust prints it: all digits without an exponent, of a whole number none behind the
+ * point. With `is_debug` as `{:?}`: `2.0`, and an exponent where the number is large or small.
+ */
+static void print_real(double real, bool is_debug, buf *out)
+{
+    char digits[NUM_F64_ROOM];
+    cg_str text;
+    size_t mark, point;
+    int64_t exponent = 0;
+
+    if (isnan(real) || isinf(real)) {
+        buf_add(out, isnan(real) ? CG_LIT("NaN") : real > 0 ? CG_LIT("inf") : CG_LIT("-inf"));
+        return;
+    }
+    text = (cg_str){digits, num_write_f64(digits, real)};
+    mark = str_find(text, CG_LIT("e"));
+    if (mark == SIZE_MAX && (is_debug || !str_ends_with(text, CG_LIT(".0")))) {
+        buf_add(out, text);
+        return;
+    }
+    if (mark == SIZE_MAX) {
+        buf_add(out, (cg_str){text.ptr, text.len - 2});
+        return;
+    }
+    for (size_t i = mark + 1; i < text.len; i++) {
+        if (text.ptr[i] >= '0' && text.ptr[i] <= '9')
+            exponent = exponent * 10 + (text.ptr[i] - '0');
+    }
+    if (is_debug) {
+        buf_add(out, (cg_str){text.ptr, mark});
+        buf_addf(out, "e%s%lld", text.ptr[mark + 1] == '-' ? "-" : "", (long long)exponent);
+        return;
+    }
+    if (real < 0)
+        buf_byte(out, '-');
+    point = 0;
+    if (text.ptr[mark + 1] == '-') {
+        buf_add(out, CG_LIT("0."));
+        buf_fill(out, '0', (size_t)exponent - 1);
+    }
+    for (size_t i = 0; i < mark; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            continue;
+        buf_byte(out, text.ptr[i]);
+        point++;
+    }
+    if (text.ptr[mark + 1] != '-' && (size_t)exponent + 1 > point)
+        buf_fill(out, '0', (size_t)exponent + 1 - point);
+}
+
+static void add_real(std_text *self, double real)
+{
+    buf out;
+
+    buf_init(&out, self->eval->values->heap, 4096);
+    print_real(real, false, &out);
+    if (out.failed)
+        self->failed = true;
+    else
+        add_made(self, out.at, out.len);
+    buf_free(&out);
+}
+
 static void add_hole(std_text *self, val which)
 {
     text_piece hole = {.is_hole = true};
@@ -96,7 +162,6 @@ static void add_hole(std_text *self, val which)
 void std_text_value(std_text *self, val which)
 {
     const value *at = value_at(self->eval->values, which);
-    char digits[NUM_F64_ROOM];
 
     if (at->kind == VALUE_TEXT) {
         std_text_add_pieces(self, at->as.pieces);
@@ -105,7 +170,7 @@ void std_text_value(std_text *self, val which)
     } else if (at->kind == VALUE_BOOL && at->is_known) {
         std_text_add(self, at->as.number != 0 ? CG_LIT("true") : CG_LIT("false"));
     } else if (at->kind == VALUE_FLOAT && at->is_known) {
-        add_made(self, digits, num_write_f64(digits, at->as.real));
+        add_real(self, at->as.real);
     } else if (at->kind == VALUE_CHAR && at->is_known) {
         std_text_add(self, at->text);
     } else {
@@ -290,45 +355,235 @@ static val find_argument(format_args *self, cg_str name)
     return value_field_of(self->eval->values, self->named, symbol);
 }
 
-/*
- * `02`, `>3`, `.2`: a width or precision changes the digits; only a plain zero-filled width is
- * computed.
- */
-static void add_with_spec(std_text *out, val which, cg_str spec)
-{
-    const value *at = value_at(out->eval->values, which);
-    char digits[NUM_U64_ROOM + 1];
-    int64_t known = 0;
-    uint64_t width = 0;
-    size_t len;
+/* What stands behind the colon: `[[fill]align][sign][#][0][width][.precision][type]`. */
+typedef struct format_spec {
+    cg_str fill;
+    char align; /* 0: as the value has it */
+    bool has_sign, is_alternate, is_zero_filled, has_precision;
+    uint64_t width, precision;
+    char how; /* ? x X b o e, 0: as it is printed */
+} format_spec;
 
-    if (spec.len == 0 || str_equal(spec, CG_LIT("?")) || str_equal(spec, CG_LIT("#?"))) {
-        if (spec.len == 0 || at->kind != VALUE_TEXT)
-            std_text_value(out, which);
-        else
-            add_hole(out, which); /* quoted */
-        return;
+#define WIDTH_MOST 200u
+
+/* A width or precision: digits, or the name or number of an argument and `$`. false: not known. */
+static bool read_count(format_args *args, cg_str *rest, uint64_t *ret)
+{
+    size_t dollar = str_find(*rest, CG_LIT("$"));
+    size_t len = 0;
+    int64_t known = 0;
+
+    *ret = 0;
+    if (dollar != SIZE_MAX && dollar > 0) {
+        cg_str name = {rest->ptr, dollar};
+        uint64_t number;
+        val which = is_name(name) || num_read_u64(name, &number) ? find_argument(args, name) : 0;
+
+        if (which != 0) {
+            *rest = (cg_str){rest->ptr + dollar + 1, rest->len - dollar - 1};
+            if (!expr_constant(args->eval->exprs, value_number(args->eval->values, which), &known))
+                return false;
+            *ret = known > 0 ? (uint64_t)known : 0;
+            return *ret <= WIDTH_MOST;
+        }
+    }
+    while (len < rest->len && is_digit(rest->ptr[len]))
+        len++;
+    if (len > 0 && (!num_read_u64((cg_str){rest->ptr, len}, ret) || *ret > WIDTH_MOST))
+        return false;
+    *rest = (cg_str){rest->ptr + len, rest->len - len};
+    return true;
+}
+
+static bool is_align(char c)
+{
+    return c == '<' || c == '^' || c == '>';
+}
+
+static bool take_flag(cg_str *rest, char flag)
+{
+    if (rest->len == 0 || rest->ptr[0] != flag)
+        return false;
+    *rest = (cg_str){rest->ptr + 1, rest->len - 1};
+    return true;
+}
+
+static bool read_spec(format_args *args, cg_str rest, format_spec *ret)
+{
+    size_t first = 0;
+
+    *ret = (format_spec){.fill = CG_LIT(" ")};
+    if (rest.len > 0)
+        str_next(rest, &first);
+    if (first < rest.len && is_align(rest.ptr[first])) {
+        ret->fill = (cg_str){rest.ptr, first};
+        ret->align = rest.ptr[first];
+        rest = (cg_str){rest.ptr + first + 1, rest.len - first - 1};
+    } else if (rest.len > 0 && is_align(rest.ptr[0])) {
+        ret->align = rest.ptr[0];
+        rest = (cg_str){rest.ptr + 1, rest.len - 1};
+    }
+    ret->has_sign = take_flag(&rest, '+');
+    ret->is_alternate = take_flag(&rest, '#');
+    if (!(rest.len > 1 && rest.ptr[1] == '$'))
+        ret->is_zero_filled = take_flag(&rest, '0');
+    if (!read_count(args, &rest, &ret->width))
+        return false;
+    ret->has_precision = take_flag(&rest, '.');
+    if (ret->has_precision && !read_count(args, &rest, &ret->precision))
+        return false;
+    if (rest.len == 1)
+        ret->how = rest.ptr[0];
+    return rest.len <= 1;
+}
+
+/* In another base; a negative one depends on how many bits its type has. */
+static bool print_base(int64_t number, const format_spec *spec, buf *out)
+{
+    char how = spec->how;
+    char digits[64];
+    size_t count = 0;
+    uint64_t rest = (uint64_t)number;
+    uint64_t base = how == 'b' ? 2 : how == 'o' ? 8 : 16;
+
+    if (number < 0)
+        return false;
+    do {
+        uint64_t digit = rest % base;
+
+        digits[count++] = (char)(digit < 10 ? '0' + digit : (how == 'X' ? 'A' : 'a') + digit - 10);
+        rest /= base;
+    } while (rest > 0);
+    if (spec->is_alternate)
+        buf_addf(out, "0%c", how == 'X' ? 'x' : how);
+    while (count > 0)
+        buf_byte(out, digits[--count]);
+    return true;
+}
+
+/* `"a"` as `{:?}` prints it; false: there is something in it that is escaped. */
+static bool print_quoted(cg_str text, char quote, buf *out)
+{
+    buf_byte(out, quote);
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20 || (unsigned char)text.ptr[i] >= 0x7f ||
+            text.ptr[i] == '\\' || text.ptr[i] == '"' || text.ptr[i] == '\'')
+            return false;
+    }
+    buf_add(out, text);
+    buf_byte(out, quote);
+    return true;
+}
+
+static size_t characters_of(cg_str text)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < text.len; count++)
+        str_next(text, &at);
+    return count;
+}
+
+/* The value without width; false: nobody knows its text. *ret_is_number: it stands to the right. */
+static bool print_value(eval *self, val which, const format_spec *spec, buf *out,
+                        bool *ret_is_number)
+{
+    const value *at = value_at(self->values, which);
+    bool is_debug = spec->how == '?';
+    cg_str text = std_text_pattern(self, which);
+    int64_t known = 0;
+
+    *ret_is_number = at->kind == VALUE_INT || at->kind == VALUE_FLOAT;
+    if (text.ptr != NULL && (spec->how == 0 || is_debug)) {
+        size_t end = 0;
+
+        if (is_debug)
+            return print_quoted(text, at->kind == VALUE_CHAR ? '\'' : '"', out);
+        for (uint64_t i = 0; end < text.len && (!spec->has_precision || i < spec->precision); i++)
+            str_next(text, &end);
+        buf_add(out, (cg_str){text.ptr, end});
+        return true;
+    }
+    if (at->kind == VALUE_BOOL && at->is_known && (spec->how == 0 || is_debug)) {
+        buf_add(out, at->as.number != 0 ? CG_LIT("true") : CG_LIT("false"));
+        return true;
     }
     if (at->kind == VALUE_INT &&
-        expr_constant(out->eval->exprs, value_number(out->eval->values, which), &known) &&
-        known >= 0 && num_read_u64(spec, &width) && width <= 64) {
-        len = num_write_i64(digits, known);
-        for (size_t i = len; i < width; i++)
-            std_text_add(out, spec.ptr[0] == '0' ? CG_LIT("0") : CG_LIT(" "));
-        add_made(out, digits, len);
-        return;
+        expr_constant(self->exprs, value_number(self->values, which), &known)) {
+        if (spec->has_sign && known >= 0)
+            buf_byte(out, '+');
+        if (spec->how == 'x' || spec->how == 'X' || spec->how == 'b' || spec->how == 'o')
+            return print_base(known, spec, out);
+        buf_addf(out, "%lld", (long long)known);
+        return spec->how == 0 || is_debug;
     }
-    if (at->kind == VALUE_INT && value_number(out->eval->values, which) != EXPR_NONE) {
-        /* Digits stand there, but with a width: the number itself is not the text. */
-        text_piece hole = {.is_hole = true};
-
-        if (value_print(out->eval->values, which, &hole.text))
-            add_piece(out, hole);
+    if (at->kind == VALUE_FLOAT && at->is_known) {
+        if (spec->has_sign && !signbit(at->as.real))
+            buf_byte(out, '+');
+        if (spec->has_precision && isfinite(at->as.real))
+            buf_addf(out, "%.*f", (int)spec->precision, at->as.real);
         else
-            out->failed = true;
+            print_real(at->as.real, is_debug, out);
+        return spec->how == 0 || (is_debug && !spec->has_precision);
+    }
+    return false;
+}
+
+static void pad(buf *out, cg_str fill, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_add(out, fill);
+}
+
+/* `text` in its width. Zeros stand between a sign or `0x` and the digits. */
+static void print_padded(cg_str text, const format_spec *spec, bool is_number, buf *out)
+{
+    size_t len = characters_of(text), lead = 0;
+    size_t missing = spec->width > len ? (size_t)spec->width - len : 0;
+    char align = spec->align ? spec->align : is_number ? '>' : '<';
+    size_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
+
+    if (spec->is_zero_filled && is_number) {
+        if (text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+'))
+            lead = 1;
+        if (spec->is_alternate && spec->how && spec->how != '?')
+            lead += 2;
+        buf_add(out, (cg_str){text.ptr, lead});
+        buf_fill(out, '0', missing);
+        buf_add(out, (cg_str){text.ptr + lead, text.len - lead});
         return;
     }
-    add_hole(out, which);
+    pad(out, spec->fill, before);
+    buf_add(out, text);
+    pad(out, spec->fill, missing - before);
+}
+
+/* What has no known text is a hole: digits with a width are not the number itself. */
+static void add_with_spec(std_text *out, format_args *args, val which, cg_str spec)
+{
+    const value *at = value_at(out->eval->values, which);
+    format_spec how;
+    buf bare, whole;
+    bool is_number = false;
+
+    if (spec.len == 0 || ((str_equal(spec, CG_LIT("?")) || str_equal(spec, CG_LIT("#?"))) &&
+                          at->kind == VALUE_INT)) {
+        std_text_value(out, which);
+        return;
+    }
+    buf_init(&bare, out->eval->values->heap, (size_t)1 << 16);
+    buf_init(&whole, out->eval->values->heap, (size_t)1 << 16);
+    if (read_spec(args, spec, &how) && print_value(out->eval, which, &how, &bare, &is_number)) {
+        print_padded(buf_text(&bare), &how, is_number, &whole);
+        if (bare.failed || whole.failed)
+            out->failed = true;
+        else
+            add_made(out, whole.at, whole.len);
+    } else {
+        add_hole(out, which);
+    }
+    buf_free(&bare);
+    buf_free(&whole);
 }
 
 /* A named hole for an argument that nobody gave. */
@@ -370,7 +625,7 @@ static void format_all(std_text *out, cg_str format, format_args *args)
         if (which == 0)
             add_missing(out, name);
         else
-            add_with_spec(out, which, spec);
+            add_with_spec(out, args, which, spec);
     }
     std_text_add(out, (cg_str){format.ptr + from, format.len - from});
 }

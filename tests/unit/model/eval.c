@@ -292,11 +292,11 @@ static void changed_lists_and_texts_are_not_what_they_were(void **state)
     (void)state;
     asks("pub fn make(vb: VarBuilder) -> Result<()> {\n"
          "  let mut d = vec![2, 3];\n  d.swap(0, 1);\n  vb.get((d[0], d[1]), \"a\")?;\n"
-         "  let mut e = vec![5, 4];\n  e.sort();\n  vb.get(e[0], \"b\")?;\n"
+         "  let mut e = vec![5, 4];\n  e.sort_by(order);\n  vb.get(e[0], \"b\")?;\n"
          "  let mut f = vec![6, 7, 8];\n  f.drain(..1);\n  vb.get((f.len(), f[0]), \"c\")?;\n"
          "  let mut g = vec![1, 2];\n  for x in g.iter_mut() { *x += 1; }\n"
          "  vb.get(g[0], \"d\")?;\n"
-         "  let mut h = vec![1, 2];\n  h.retain(|x| *x > 1);\n  vb.get(h.len(), \"e\")?;\n"
+         "  let mut h = vec![1, 2];\n  h.retain(|x| keep(x));\n  vb.get(h.len(), \"e\")?;\n"
          "  let (mut i, mut j) = (1, 2);\n  std::mem::swap(&mut i, &mut j);\n"
          "  vb.get((i, j), \"f\")?;\n"
          "  let mut k = vec![9, 9];\n  k.fill(3);\n  vb.get((k[0], k[1]), \"g\")?;\n"
@@ -309,6 +309,41 @@ static void changed_lists_and_texts_are_not_what_they_were(void **state)
          "  let mut d = vec![2, 3];\n  d.rotate_left(1);\n"
          "  if d[0] != 3 { bail!(\"bad\") }\n  vb.get(1, \"after\")?;\n  Ok(())\n}\n",
          "{?}.w [1]\nafter [1]\n");
+}
+
+static void what_is_put_in_order_is_in_order(void **state)
+{
+    (void)state;
+    asks("use std::collections::{BTreeMap, BTreeSet};\n"
+         "pub fn make(vb: VarBuilder, n: usize) -> Result<()> {\n"
+         "  let mut a = vec![5, 4, 5];\n  a.sort();\n  vb.get((a[0], a[2]), \"a\")?;\n"
+         "  a.dedup();\n  vb.get(a.len(), \"b\")?;\n"
+         "  a.retain(|x| *x > 4);\n  vb.get((a.len(), a[0]), \"c\")?;\n"
+         "  let mut d = vec![n, 2];\n  d.sort();\n  vb.get(d[0], \"d\")?;\n"
+         "  let mut e = BTreeMap::new();\n  e.insert(\"z\", 1);\n  e.insert(\"y\", 2);\n"
+         "  e.insert(\"z\", 3);\n"
+         "  for (i, (name, n)) in e.iter().enumerate() { vb.get(*n, &format!(\"e{i}{name}\"))?; }\n"
+         "  let f: BTreeSet<usize> = [3, 1, 3].into_iter().collect();\n"
+         "  for (i, n) in f.iter().enumerate() { vb.get(*n, &format!(\"f{i}\"))?; }\n"
+         "  let g: Vec<usize> = [1, 2, 9, 3].into_iter().take_while(|x| *x < 5).collect();\n"
+         "  vb.get(g.len(), \"g\")?;\n  Ok(())\n}\n",
+         "a [4, 5]\nb [2]\nc [1, 5]\nd [?]\ne0y [2]\ne1z [3]\nf0 [1]\nf1 [3]\ng [2]\n");
+}
+
+static void formats_and_small_numbers_are_those_of_rust(void **state)
+{
+    (void)state;
+    asks("use std::fmt::Write;\n"
+         "pub fn make(vb: VarBuilder) -> Result<()> {\n"
+         "  let mut s = String::new();\n"
+         "  write!(s, \"{} {:?} {:.2} {}\", 2.0, 2.0, 0.5, 1e21).unwrap();\n  vb.get(1, &s)?;\n"
+         "  let w = 4;\n"
+         "  let t = format!(\"{:>3}|{:<3}|{:^3}|{:-^5}|{:03}|{:w$}|{:+}|{:#x}|{:08.3}\", 7, 7, 7,\n"
+         "    \"a\", 7, 7, 7, 255, -1.5);\n  vb.get(2, &t)?;\n"
+         "  vb.get((200u8.wrapping_add(100) as usize, 200u8.saturating_add(100) as usize,\n"
+         "    (-7i32).rem_euclid(5) as usize), \"n\")?;\n  Ok(())\n}\n",
+         "2 2.0 0.50 1000000000000000000000 [1]\n"
+         "  7|7  | 7 |--a--|007|   7|+7|0xff|-001.500 [2]\nn [44, 255, 3]\n");
 }
 
 /* Data that a program makes of loops in loops, and closures in closures, costs little. */
@@ -534,6 +569,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_followed_is_said),
         cmocka_unit_test(recursion_ends),
         cmocka_unit_test(changed_lists_and_texts_are_not_what_they_were),
+        cmocka_unit_test(what_is_put_in_order_is_in_order),
+        cmocka_unit_test(formats_and_small_numbers_are_those_of_rust),
         cmocka_unit_test(loops_in_loops_are_walked_once),
         cmocka_unit_test(deep_nesting_is_cut_and_said),
         cmocka_unit_test(broken_code_is_survived),
