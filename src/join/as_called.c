@@ -18,6 +18,7 @@ typedef struct view {
     VEC(expr_binding) sizes;
     VEC(expr) refuted; /* symbols that have several values */
     size_t matches;    /* names of the file */
+    bool is_many;      /* calls with this prefix ask for different things */
 } view;
 
 typedef struct caller {
@@ -196,6 +197,22 @@ static cg_code read_parameter(const caller *self, view *of, const extract_parame
     return code;
 }
 
+/*
+ * Of `layers.{i}.weight` the call may ask for 0, 3 and 7 alone: then the numbers say nothing about
+ * how many there are, nor that each of them is there.
+ */
+static void settle_family(fact *of)
+{
+    uint64_t all = 1;
+
+    for (uint32_t i = 0; i < of->pattern.number_count && i < KEY_NUMBERS; i++)
+        all = of->ends[i] > of->met ? 0 : all * of->ends[i];
+    if (of->pattern.number_count == 0 || all == of->met)
+        return;
+    memset(of->ends, 0, sizeof of->ends);
+    of->is_sure = false;
+}
+
 static cg_code read_use(const caller *self, const extract_use *use, view *of)
 {
     size_t count = self->component->parameters.count;
@@ -220,6 +237,8 @@ static cg_code read_use(const caller *self, const extract_use *use, view *of)
                 code = read_parameter(self, of, &relative, (look)how);
         }
     }
+    for (size_t i = 0; code == CG_OK && i < count; i++)
+        settle_family(&of->facts[i]);
     return code;
 }
 
@@ -237,9 +256,28 @@ static bool is_whole(const caller *self, const view *of)
     return true;
 }
 
+static bool is_same_call(const extract_use *a, const extract_use *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const extract_parameter *x = &a->parameters[i], *y = &b->parameters[i];
+
+        if (!str_equal(x->printed, y->printed) || x->has_shape != y->has_shape ||
+            x->rank != y->rank || (x->condition.ptr != NULL) != (y->condition.ptr != NULL))
+            return false;
+        for (uint32_t k = 0; x->has_shape && k < x->rank; k++) {
+            if (x->shape[k] != y->shape[k])
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Another call with the same prefix: what it says otherwise nobody knows. */
 static cg_code merge_views(const caller *self, view *to, const view *from)
 {
+    to->is_many = to->is_many || !is_same_call(to->use, from->use);
     for (size_t i = 0; i < self->component->parameters.count; i++) {
         fact *a = &to->facts[i];
         const fact *b = &from->facts[i];
@@ -385,16 +423,36 @@ static cg_code read_all(const caller *self, size_t component, view *views, size_
     return code;
 }
 
+static cg_code find_sources(const caller *self, const view *of, const uint32_t **ret)
+{
+    uint32_t *sources = arena_take(self->self->mem, (of->use->count + 1) * sizeof *sources);
+    cg_code code = CG_OK;
+
+    if (!sources)
+        return nomem(self);
+    for (size_t i = 0; code == CG_OK && i < of->use->count; i++) {
+        cg_str key = below(of->use, of->use->parameters[i].printed);
+        key_numbers numbers;
+        size_t at =
+            key.ptr ? find_fact(self, of, key, &numbers, &code) : self->component->parameters.count;
+
+        sources[i] = at < self->component->parameters.count ? (uint32_t)at : UINT32_MAX;
+    }
+    *ret = sources;
+    return code;
+}
+
 cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
-                        const key_step *steps, const extract_use **ret, cg_err *reterr)
+                        const key_step *steps, as_called_result *ret, cg_err *reterr)
 {
     const extract_component *of = &self->from->components.at[component];
     caller work = {self, of, parameters, self->from->eval->exprs, reterr};
+    as_called_result got = {0};
     view *views, *best = NULL;
     size_t count = 0;
     cg_code code;
 
-    *ret = NULL;
+    *ret = got;
     if (of->is_maker || of->is_nested || self->from->uses.count == 0)
         return CG_OK;
     views = arena_zero(self->mem, (self->from->uses.count + 1) * sizeof *views);
@@ -403,13 +461,18 @@ cg_code as_called_apply(const as_called *self, size_t component, wanted_paramete
     code = read_all(&work, component, views, &count);
     if (code == CG_OK)
         code = choose(&work, views, count, &best);
-    for (size_t i = 0; code == CG_OK && best && i < of->parameters.count; i++)
+    if (code == CG_OK && best) {
+        got.use = best->use;
+        if (!best->is_many)
+            code = find_sources(&work, best, &got.sources);
+    }
+    for (size_t i = 0; code == CG_OK && best && best->is_many && i < of->parameters.count; i++)
         code = change(&work, best, i, &steps[best->use - self->from->uses.at], &parameters[i]);
-    if (code == CG_OK && best)
-        *ret = best->use;
     for (size_t i = 0; i < count; i++) {
         vec_free(self->heap, &views[i].sizes);
         vec_free(self->heap, &views[i].refuted);
     }
+    if (code == CG_OK)
+        *ret = got;
     return code;
 }

@@ -26,11 +26,18 @@ typedef struct as_called {
     bool is_program; /* what is scanned is run: nobody outside builds its components */
 } as_called;
 
-/*
- * Change the parameters of a component, which are as in the extraction, to those that its callers
- * ask for. *ret is the use they are taken from, NULL where all stays. `steps`, by use: the call.
- */
+/* What a component is compared with, in place of what its constructor says. */
+typedef struct as_called_result {
+    const extract_use *use; /* one of those it is taken from; NULL: all stays */
+    /*
+     * All calls are one: its own parameters count, and each is that of the constructor with this
+     * index, UINT32_MAX: of none. NULL: the parameters of the constructor were changed.
+     */
+    const uint32_t *sources;
+} as_called_result;
+
+/* `parameters` are those of the constructor; `steps`, by use: the call. */
 cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
-                        const key_step *steps, const extract_use **ret, cg_err *reterr) CG_MUST;
+                        const key_step *steps, as_called_result *ret, cg_err *reterr) CG_MUST;
 
 #endif

@@ -293,13 +293,32 @@ static bool is_program(const program *code_of)
     return false;
 }
 
-/* What those who build a component add to what its constructor says. */
+/* The parameters of the call itself; their root is called as the constructor calls it. */
+static cg_code list_called(const as_called *called, const function_facts *functions,
+                           const extract_use *use, wanted_component *to, cg_err *reterr)
+{
+    const extract_component *component = &called->from->components.at[use->component];
+    wanted_parameter *list = arena_zero(called->mem, (use->count + 1) * sizeof *list);
+
+    if (list == NULL)
+        return err_nomem(reterr);
+    for (size_t i = 0; i < use->count; i++) {
+        CG_TRY(make_parameter(called->mem, called->from, functions, &use->parameters[i], &list[i],
+                              reterr));
+        list[i].root = component->roots[0];
+    }
+    to->parameters = list;
+    to->parameter_count = use->count;
+    return CG_OK;
+}
+
+/* What those who build a component say about it. */
 static cg_code add_callers(const as_called *called, const function_facts *functions, size_t at,
-                           wanted_component *to, wanted_parameter *parameters, cg_str *ret_prefix,
-                           cg_err *reterr)
+                           wanted_component *to, wanted_parameter *parameters,
+                           as_called_result *ret, cg_err *reterr)
 {
     size_t count = called->from->uses.count;
-    const extract_use *all = called->from->uses.at, *use = NULL;
+    const extract_use *all = called->from->uses.at;
     key_step *steps = arena_zero(called->mem, (count + 1) * sizeof *steps);
 
     if (!steps)
@@ -309,13 +328,10 @@ static cg_code add_callers(const as_called *called, const function_facts *functi
                                                  functions, all[i].place, &steps[i]))
             return err_nomem(reterr);
     }
-    CG_TRY(as_called_apply(called, at, parameters, steps, &use, reterr));
-    if (!use)
-        return CG_OK;
-    to->built_by = &steps[use - all];
-    if (use->prefix.count)
-        *ret_prefix = use->printed;
-    return CG_OK;
+    CG_TRY(as_called_apply(called, at, parameters, steps, ret, reterr));
+    if (ret->use)
+        to->built_by = &steps[ret->use - all];
+    return ret->sources ? list_called(called, functions, ret->use, to, reterr) : CG_OK;
 }
 
 cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
@@ -324,14 +340,14 @@ cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
 {
     size_t count = from->components.count;
     wanted_component *components = arena_zero(mem, (count + 1) * sizeof *components);
-    cg_str *prefixes = arena_zero(mem, (count + 1) * sizeof *prefixes);
+    as_called_result *callers = arena_zero(mem, (count + 1) * sizeof *callers);
     as_called called = {.heap = from_heap,
                         .mem = mem,
                         .from = from,
                         .header = header,
                         .is_program = is_program(from->eval->program)};
 
-    if (components == NULL || prefixes == NULL)
+    if (components == NULL || callers == NULL)
         return err_nomem(reterr);
     for (size_t i = 0; i < count; i++) {
         const extract_component *component = &from->components.at[i];
@@ -348,9 +364,9 @@ cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
                                            .parameters = to,
                                            .parameter_count = parameters};
         if (header != NULL)
-            CG_TRY(add_callers(&called, functions, i, &components[i], to, &prefixes[i], reterr));
+            CG_TRY(add_callers(&called, functions, i, &components[i], to, &callers[i], reterr));
     }
-    *ret = (asked_model){mem, from, components, count, prefixes};
+    *ret = (asked_model){mem, from, components, count, callers};
     return CG_OK;
 }
 
@@ -361,6 +377,8 @@ typedef struct joined {
     model_parameter *record;
     key_pattern pattern;
     cg_str printed;
+    cg_str family; /* what all keys of the record are called as, for people */
+    size_t lead;   /* the first one with this record */
     const wanted_parameter *wanted;
     bool is_family;
     bool is_certain;
@@ -379,6 +397,7 @@ typedef struct merge {
     model_document *document;
     joined *all;
     size_t count;
+    size_t *by_record; /* by parameter of the document: one more than the first in `all` */
     text_index by_key; /* into `all` */
     key_name *names;   /* of the tensors, in order */
     model_finding *findings;
@@ -407,23 +426,34 @@ static model_parameter *parameter_at(const merge *self, size_t index)
     return (model_parameter *)(uintptr_t)&all[index];
 }
 
+/* The constructor's parameter that number `at` of the compared ones is; NULL: none. */
+static const extract_parameter *source_of(const merge *self, size_t component, size_t at)
+{
+    const extract_component *from = &self->model->from->components.at[component];
+    const uint32_t *sources = self->model->callers[component].sources;
+    size_t source = sources ? sources[at] : at;
+
+    return source < from->parameters.count ? &from->parameters.at[source] : NULL;
+}
+
 static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_err *reterr)
 {
     const extract_component *component = &self->model->from->components.at[at];
+    const wanted_component *compared = &self->model->components[at];
+    const as_called_result *caller = &self->model->callers[at];
     arena *mem = self->model->mem;
-    cg_str prefix = self->model->prefixes[at];
     cg_str owner;
 
     if (!id_make(mem, MODEL_ID_KIND_COMPONENT, ID_PARTS(component->qualified), &owner))
         return err_nomem(reterr);
-    for (size_t i = 0; i < component->parameters.count; i++) {
-        const extract_parameter *from = &component->parameters.at[i];
-        const wanted_parameter *wanted = &self->model->components[at].parameters[i];
+    for (size_t i = 0; i < compared->parameter_count; i++) {
+        const extract_parameter *from = source_of(self, at, i);
+        const wanted_parameter *wanted = &compared->parameters[i];
         joined *to = &self->all[self->count];
         cg_str id;
         size_t found;
 
-        if (!str_equal(from->root, self->report->root))
+        if (from == NULL || !str_equal(from->root, self->report->root))
             continue;
         if (!id_make(mem, MODEL_ID_KIND_PARAMETER, ID_PARTS(owner, from->root, from->printed),
                      &id) ||
@@ -433,12 +463,15 @@ static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_
         if (found == INDEX_NONE)
             continue;
         to->record = parameter_at(self, found);
-        to->printed = from->printed;
+        to->family = from->printed;
         to->wanted = wanted;
-        if (prefix.ptr != NULL &&
-            !arena_format(mem, &to->printed, "%.*s.%.*s", (int)prefix.len, prefix.ptr,
-                          (int)from->printed.len, from->printed.ptr))
+        if (caller->use && caller->use->prefix.count &&
+            !arena_format(mem, &to->family, "%.*s.%.*s", (int)caller->use->printed.len,
+                          caller->use->printed.ptr, (int)from->printed.len, from->printed.ptr))
             return err_nomem(reterr);
+        to->printed = caller->sources ? caller->use->parameters[i].printed : to->family;
+        to->lead = self->by_record[found] ? self->by_record[found] - 1 : self->count;
+        self->by_record[found] = to->lead + 1;
         to->is_family = to->pattern.number_count > 0;
         to->is_certain = wanted->is_certain;
         self->count++;
@@ -456,8 +489,11 @@ static cg_code join_parameters(merge *self, cg_err *reterr)
     for (size_t i = 0; i < model->count; i++)
         room += model->components[i].parameter_count;
     self->all = arena_zero(model->mem, room * sizeof *self->all);
-    if (self->all == NULL || !index_build(&ids, self->heap, &self->document->doc.parameters,
-                                          sizeof(model_parameter), offsetof(model_parameter, id)))
+    self->by_record = arena_zero(model->mem, (self->document->doc.parameters.count + 1) *
+                                                 sizeof *self->by_record);
+    if (self->all == NULL || self->by_record == NULL ||
+        !index_build(&ids, self->heap, &self->document->doc.parameters, sizeof(model_parameter),
+                     offsetof(model_parameter, id)))
         return err_nomem(reterr);
     for (size_t i = 0; code == CG_OK && i < model->count; i++) {
         if (is_compared(self->report, model->components[i].name))
@@ -555,12 +591,21 @@ static cg_code keep_matches(merge *self, asked_matches *ret, cg_err *reterr)
         return err_nomem(reterr);
     for (size_t i = 0; i < self->count; i++) {
         joined *from = &self->all[i];
+
+        if (from->lead == i)
+            from->record->checkpoint_shape = (sc_u64s){0};
+        if (from->lead == i)
+            from->record->checkpoint_dtype = (cg_str){0};
+        matches[i] = (tree_match){from->record->id, from->matched};
+        if (from->lead != i)
+            matches[from->lead].tensors += from->matched;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        joined *from = &self->all[i];
         uint64_t *shape;
 
-        matches[i] = (tree_match){from->record->id, from->matched};
-        from->record->checkpoint_shape = (sc_u64s){0};
-        from->record->checkpoint_dtype = (cg_str){0};
-        if (from->first == NULL)
+        matches[i].tensors = matches[from->lead].tensors;
+        if (from->first == NULL || from->record->checkpoint_dtype.ptr != NULL)
             continue;
         shape = arena_take(mem, (from->first->rank + 1) * sizeof *shape);
         if (shape == NULL)
@@ -583,7 +628,7 @@ static joined *owner_of(merge *self, cg_str key)
     key_name name;
 
     if (found != INDEX_NONE)
-        return &self->all[found];
+        return &self->all[self->all[found].lead];
     if (!key_name_make(self->model->mem, key, &name))
         return NULL;
     for (size_t i = 0; i < self->count; i++) {
@@ -591,7 +636,7 @@ static joined *owner_of(merge *self, cg_str key)
 
         if (self->all[i].is_family && self->all[i].pattern.count == name.count &&
             key_pattern_match(&self->all[i].pattern, 0, &name, 0, &numbers))
-            return &self->all[i];
+            return &self->all[self->all[i].lead];
     }
     return NULL;
 }
@@ -707,7 +752,7 @@ static cg_code tell_missing(merge *self, cg_err *reterr)
         else
             is_good = arena_format(&self->document->mem, &message,
                                    "the file holds no `%.*s` (%zu of them are missing)",
-                                   ERR_STR(from->printed), from->missing_count);
+                                   ERR_STR(from->family), from->missing_count);
         if (!is_good)
             return err_nomem(reterr);
         CG_TRY(new_finding(self, RULE_MISSING, from, message, &finding, reterr));

@@ -23,8 +23,7 @@ typedef struct asked_model {
     const extraction *from;
     const wanted_component *components; /* as in from->components */
     size_t count;
-    const cg_str
-        *prefixes; /* by component: what its callers put before its keys; absent: nothing */
+    const struct as_called_result *callers; /* by component */
 } asked_model;
 
 typedef struct asked_matches {

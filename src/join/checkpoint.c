@@ -1056,14 +1056,21 @@ static bool has_root(const wanted_component *component, cg_str root)
     return false;
 }
 
+/* What a program builds itself comes before what only a constructor tells of. */
+static bool leads(const wanted_component *one, const wanted_component *other)
+{
+    if ((one->built_by != NULL) != (other->built_by != NULL))
+        return one->built_by != NULL;
+    return str_compare(one->name, other->name) < 0;
+}
+
 static cg_str default_root(const wanted_component *const *chosen, size_t count)
 {
     const wanted_component *first = NULL;
     cg_str root = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (chosen[i]->parameter_count > 0 &&
-            (first == NULL || str_compare(chosen[i]->name, first->name) < 0))
+        if (chosen[i]->parameter_count > 0 && (first == NULL || leads(chosen[i], first)))
             first = chosen[i];
     }
     for (size_t i = 0; first != NULL && i < first->parameter_count; i++) {
