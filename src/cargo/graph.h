@@ -117,6 +117,7 @@ typedef struct cargo_state {
     cargo_files files;
     cargo_sources sources;
     cargo_options options;
+    cg_str file;              /* the file that was asked for; absent: a directory was */
     cargo_manifest workspace; /* of the workspace's root, when has_workspace */
     bool has_workspace;
     cargo_strs members; /* directories, when is_members_known */

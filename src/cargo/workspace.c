@@ -432,6 +432,8 @@ static cg_code find_start(cargo_graph *graph, cg_str path, cg_str *ret, cg_err *
     CG_TRY(os_real_path(path, &graph->state->mem, &real, reterr));
     CG_TRY(os_kind_of(graph->state->files.env, real, true, &kind, reterr));
     *ret = kind == OS_DIRECTORY ? real : files_parent(real);
+    if (kind != OS_DIRECTORY)
+        graph->state->file = real;
     return CG_OK;
 }
 
@@ -746,7 +748,12 @@ static cg_code select_targets(cargo_graph *graph, cg_err *reterr)
     }
     if (is_asked && count == 0)
         return refuse_target(graph, root, reterr);
-    if (!is_asked && root->library != CARGO_MISSING)
+    /* Who names `src/bin/x.rs` means that program. */
+    for (uint32_t i = 0; !is_asked && count == 0 && i < root->target_count; i++) {
+        if (graph->state->file.ptr && str_equal(root->targets[i].path, graph->state->file))
+            at[count++] = i;
+    }
+    if (!is_asked && count == 0 && root->library != CARGO_MISSING)
         at[count++] = root->library;
     for (uint32_t i = 0; count == 0 && i < root->target_count; i++) {
         if (root->targets[i].kind == CARGO_BIN)

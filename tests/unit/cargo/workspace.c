@@ -308,8 +308,14 @@ static void targets_are_found_where_cargo_looks(void **state)
     assert_int_equal(cargo_cfg_eval(self->graph, self->graph->root, CG_LIT("has_x")),
                      CFG_UNDECIDED);
 
+    open_at(self, "m/src/bin/multi/main.rs");
+    assert_int_equal(self->graph->selected_count, 1);
+    assert_text(self->graph->selected_target, "multi");
+    open_at(self, "m/src/bin/none/other.rs");
+    assert_text(self->graph->selected_target, "a-tool");
+
     self->options.cargo_target = CG_LIT("ex");
-    open_at(self, "m");
+    open_at(self, "m/src/main.rs");
     assert_int_equal(self->graph->selected_count, 1);
     assert_int_equal(self->graph->selected[0], 1);
     self->options.cargo_target = CG_LIT("nope");
