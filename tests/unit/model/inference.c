@@ -20,29 +20,12 @@
 #define USED    "fn main() -> Result<()> {\n" LOADED "println!(\"{y}\");\nOk(())\n}\n"
 #define TRAINED "fn main() -> Result<()> {\n" LOADED "y.backward()?;\nOk(())\n}\n"
 
-static void begin(scanned *self, const char *root, const char *text, const char *other)
-{
-    scan_options options = {0};
-    cg_err err = {0};
-
-    little_begin(&self->crate);
-    little_write(&self->crate, "Cargo.toml",
-                 "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"
-                 "[dependencies]\ncandle-core = \"0.11\"\ncandle-nn = \"0.11\"\n");
-    little_write(&self->crate, root, text);
-    if (other)
-        little_write(&self->crate, other, "fn main() {}\n");
-    assert_int_equal(
-        scan_open(&self->crate.env, str_from(self->crate.root), &options, &self->scan, &err),
-        CG_OK);
-}
-
 static void severity_is(const char *root, const char *text, const char *other, uint8_t severity)
 {
     scanned s;
     const model_finding *at;
 
-    begin(&s, root, text, other);
+    scanned_begin_in(&s, root, text, other);
     at = scanned_finding(&s, "gradient-cut", NULL);
     assert_non_null(at);
     assert_int_equal(at->severity, severity);
@@ -55,7 +38,7 @@ static void a_program_that_only_uses_a_model_gets_a_note(void **state)
     const model_finding *at;
 
     (void)state;
-    begin(&s, "src/main.rs", MODEL USED, NULL);
+    scanned_begin_in(&s, "src/main.rs", MODEL USED, NULL);
     at = scanned_finding(&s, "gradient-cut", "Net::forward");
     assert_non_null(at);
     assert_int_equal(at->severity, MODEL_FINDING_SEVERITY_INFORMATION);

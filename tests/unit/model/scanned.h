@@ -24,9 +24,10 @@ typedef struct scanned {
     scan *scan;
 } scanned;
 
-static inline void scanned_begin(scanned *self, const char *items)
+/* A crate whose file `root` holds `text`; `other`, unless NULL, is a program that does nothing. */
+static inline void scanned_begin_in(scanned *self, const char *root, const char *text,
+                                    const char *other)
 {
-    static char text[32768];
     scan_options options = {0};
     cg_err err = {0};
 
@@ -34,11 +35,20 @@ static inline void scanned_begin(scanned *self, const char *items)
     little_write(&self->crate, "Cargo.toml",
                  "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"
                  "[dependencies]\ncandle-core = \"0.11\"\ncandle-nn = \"0.11\"\n");
-    snprintf(text, sizeof text, "%s%s", SCANNED_PRELUDE, items);
-    little_write(&self->crate, "src/lib.rs", text);
+    little_write(&self->crate, root, text);
+    if (other)
+        little_write(&self->crate, other, "fn main() {}\n");
     assert_int_equal(
         scan_open(&self->crate.env, str_from(self->crate.root), &options, &self->scan, &err),
         CG_OK);
+}
+
+static inline void scanned_begin(scanned *self, const char *items)
+{
+    static char text[32768];
+
+    snprintf(text, sizeof text, "%s%s", SCANNED_PRELUDE, items);
+    scanned_begin_in(self, "src/lib.rs", text, NULL);
 }
 
 static inline void scanned_end(scanned *self)
