@@ -1,61 +1,15 @@
 #include "join/checkpoint.h"
 
-#include <inttypes.h>
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "join/checkpoint_report.h"
 #include "join/diagnosis.h"
 #include "join/difference.h"
-#include "join/prefix.h"
-
-#define SETTLED_SHOWN 12 /* sizes, and as many lists */
-
-/* A parameter of the components that are compared together. */
-typedef struct asked {
-    const wanted_parameter *from;
-    uint32_t component;
-    key_pattern pattern;
-    uint64_t matched; /* tensors */
-    bool is_family;
-} asked;
-
-typedef struct entry {
-    model_key key;
-    uint32_t asked;
-} entry;
-
-typedef struct part {
-    heap *heap;
-    arena *mem;
-    expr_pool *pool;
-    const tensor_header *header;
-    cg_str root;
-    const wanted_component *const *components;
-    size_t component_count;
-    asked *asked;
-    size_t asked_count;
-    uint64_t skipped;
-    key_name *names; /* of the file and its index */
-    size_t name_count;
-    VEC(entry) entries;
-    shape_values *values; /* by component */
-    bool *is_claimed;     /* by tensor */
-    bool *is_of_other_shape;
-    cg_str *settled; /* see checkpoint_options; NULL: not wanted */
-} part;
-
-static uint32_t *order_of(arena *mem, size_t count)
-{
-    uint32_t *order = arena_take(mem, (count + 1) * 2 * sizeof *order);
-
-    for (size_t i = 0; order != NULL && i < count; i++)
-        order[i] = (uint32_t)i;
-    return order;
-}
 
 /* --- what is asked for, what there is --- */
 
-static cg_code collect_asked(part *self, cg_err *reterr)
+static cg_code collect_asked(checkpoint_part *self, cg_err *reterr)
 {
     size_t count = 0;
 
@@ -92,7 +46,7 @@ static bool is_promised(const tensor_difference *one)
 }
 
 /* The names of the tensors and of those an index promises: both are in order. */
-static cg_code collect_names(part *self, cg_err *reterr)
+static cg_code collect_names(checkpoint_part *self, cg_err *reterr)
 {
     const tensor_header *header = self->header;
     size_t i = 0;
@@ -150,8 +104,8 @@ static bool mentions(cg_str text, cg_str word)
 }
 
 /* What a symbol is for one member: a number, a symbol of its own, or EXPR_NONE for itself. */
-static cg_code localise(part *self, const key_pattern *pattern, const key_numbers *numbers,
-                        expr symbol, expr *ret, cg_err *reterr)
+static cg_code localise(checkpoint_part *self, const key_pattern *pattern,
+                        const key_numbers *numbers, expr symbol, expr *ret, cg_err *reterr)
 {
     cg_str text = expr_text(self->pool, symbol);
     buf own;
@@ -180,7 +134,7 @@ static cg_code localise(part *self, const key_pattern *pattern, const key_number
     return self->pool->failed ? err_nomem(reterr) : CG_OK;
 }
 
-static cg_code member_shape(part *self, const asked *from, const key_numbers *numbers,
+static cg_code member_shape(checkpoint_part *self, const asked *from, const key_numbers *numbers,
                             const expr **ret, cg_err *reterr)
 {
     const wanted_parameter *parameter = from->from;
@@ -225,8 +179,8 @@ static cg_code member_shape(part *self, const asked *from, const key_numbers *nu
 
 /* --- members --- */
 
-static cg_code add_entry(part *self, uint32_t index, const key_numbers *numbers, bool is_template,
-                         cg_err *reterr)
+static cg_code add_entry(checkpoint_part *self, uint32_t index, const key_numbers *numbers,
+                         bool is_template, cg_err *reterr)
 {
     const asked *from = &self->asked[index];
     entry *added = vec_add(self->heap, &self->entries);
@@ -248,8 +202,8 @@ static cg_code add_entry(part *self, uint32_t index, const key_numbers *numbers,
     return member_shape(self, from, numbers, &added->key.shape, reterr);
 }
 
-static cg_code add_members(part *self, uint32_t index, key_numbers start, bool *ret_counted,
-                           cg_err *reterr)
+static cg_code add_members(checkpoint_part *self, uint32_t index, key_numbers start,
+                           bool *ret_counted, cg_err *reterr)
 {
     const asked *from = &self->asked[index];
     key_family family;
@@ -262,7 +216,7 @@ static cg_code add_members(part *self, uint32_t index, key_numbers start, bool *
     return CG_OK;
 }
 
-static const tensor_row *claim(part *self, const model_key *key)
+static const tensor_row *claim(checkpoint_part *self, const model_key *key)
 {
     const tensor_row *row = safetensors_find(self->header, key->name.text);
     cg_str text = key->name.text;
@@ -280,7 +234,7 @@ static const tensor_row *claim(part *self, const model_key *key)
     return row;
 }
 
-static void claim_all(part *self)
+static void claim_all(checkpoint_part *self)
 {
     for (size_t i = 0; i < self->entries.count; i++) {
         model_key *key = &self->entries.at[i].key;
@@ -332,7 +286,7 @@ static uint32_t first_number(const key_pattern *pattern, uint32_t *ret_number)
     return pattern->count;
 }
 
-static cg_code vote(part *self, places *to, cg_str before, uint64_t number, bool is_new,
+static cg_code vote(checkpoint_part *self, places *to, cg_str before, uint64_t number, bool is_new,
                     cg_err *reterr)
 {
     place *added;
@@ -351,7 +305,7 @@ static cg_code vote(part *self, places *to, cg_str before, uint64_t number, bool
     return CG_OK;
 }
 
-static bool is_name_claimed(const part *self, const key_name *name)
+static bool is_name_claimed(const checkpoint_part *self, const key_name *name)
 {
     const tensor_row *row = safetensors_find(self->header, name->text);
 
@@ -359,7 +313,8 @@ static bool is_name_claimed(const part *self, const key_name *name)
 }
 
 /* Vote for every place where the rest of this key is found among tensors nobody claims. */
-static cg_code vote_places(part *self, const key_pattern *pattern, places *to, cg_err *reterr)
+static cg_code vote_places(checkpoint_part *self, const key_pattern *pattern, places *to,
+                           cg_err *reterr)
 {
     uint32_t number;
     uint32_t at = first_number(pattern, &number);
@@ -403,7 +358,8 @@ static const place *best_place(const places *all, uint64_t keys)
 }
 
 /* The same for a list of the same name whose members are called otherwise, whatever follows. */
-static cg_code vote_lists(part *self, const key_pattern *pattern, places *to, cg_err *reterr)
+static cg_code vote_lists(checkpoint_part *self, const key_pattern *pattern, places *to,
+                          cg_err *reterr)
 {
     uint32_t number;
     uint32_t at = first_number(pattern, &number);
@@ -428,7 +384,7 @@ static cg_code vote_lists(part *self, const key_pattern *pattern, places *to, cg
  * Lists among the tensors nobody claims, whatever their name: where they begin, the votes are how
  * many tensors their fullest member has.
  */
-static cg_code count_lists(part *self, places *to, cg_err *reterr)
+static cg_code count_lists(checkpoint_part *self, places *to, cg_err *reterr)
 {
     cg_str member = {0};
     uint64_t held = 0;
@@ -486,7 +442,8 @@ static cg_str family_lead(const entry *from)
     return lead_of(&from->key.name, at);
 }
 
-static cg_code resolve_family(part *self, const uint32_t *members, size_t count, cg_err *reterr)
+static cg_code resolve_family(checkpoint_part *self, const uint32_t *members, size_t count,
+                              cg_err *reterr)
 {
     places all = {0};
     const place *best;
@@ -534,10 +491,10 @@ static cg_code resolve_family(part *self, const uint32_t *members, size_t count,
 }
 
 /* Families whose numbers the file does not name in their place. */
-static cg_code resolve_families(part *self, cg_err *reterr)
+static cg_code resolve_families(checkpoint_part *self, cg_err *reterr)
 {
     size_t count = self->entries.count;
-    uint32_t *order = order_of(self->mem, count);
+    uint32_t *order = checkpoint_order(self->mem, count);
     size_t kept = 0;
     size_t written = 0;
 
@@ -567,7 +524,7 @@ static cg_code resolve_families(part *self, cg_err *reterr)
 
 /* --- shapes --- */
 
-static cg_code solve_shapes(part *self, cg_err *reterr)
+static cg_code solve_shapes(checkpoint_part *self, cg_err *reterr)
 {
     VEC(shape_claim) claims = {0};
     cg_code code = CG_OK;
@@ -648,10 +605,10 @@ static void finish_key(difference *to, model_key *key)
 }
 
 /* Keys in order, each once: asked for twice, it fits when one of the two fits. */
-static cg_code gather_keys(part *self, difference *to, cg_err *reterr)
+static cg_code gather_keys(checkpoint_part *self, difference *to, cg_err *reterr)
 {
     size_t count = self->entries.count;
-    uint32_t *order = order_of(self->mem, count);
+    uint32_t *order = checkpoint_order(self->mem, count);
 
     to->keys = arena_take(self->mem, (count + 1) * sizeof *to->keys);
     if (order == NULL || to->keys == NULL)
@@ -681,7 +638,7 @@ static cg_code gather_keys(part *self, difference *to, cg_err *reterr)
     return CG_OK;
 }
 
-static cg_code gather_spare(part *self, difference *to, cg_err *reterr)
+static cg_code gather_spare(checkpoint_part *self, difference *to, cg_err *reterr)
 {
     to->spare = arena_zero(self->mem, (self->header->tensor_count + 1) * sizeof *to->spare);
     if (to->spare == NULL)
@@ -699,297 +656,7 @@ static cg_code gather_spare(part *self, difference *to, cg_err *reterr)
     return CG_OK;
 }
 
-/* --- the report --- */
-
-static cg_code list_missing(part *self, const difference *from, bool is_certain, sc_strs *ret,
-                            cg_err *reterr)
-{
-    cg_str *texts = arena_take(self->mem, (from->key_count + 1) * sizeof *texts);
-    size_t count = 0;
-
-    if (texts == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < from->key_count; i++) {
-        if (from->keys[i].tensor == NULL && from->keys[i].is_certain == is_certain)
-            texts[count++] = from->keys[i].name.text;
-    }
-    *ret = (sc_strs){texts, count};
-    return CG_OK;
-}
-
-static cg_code list_unclaimed(part *self, const difference *from, sc_strs *ret, cg_err *reterr)
-{
-    cg_str *texts = arena_take(self->mem, (from->spare_count + 1) * sizeof *texts);
-
-    if (texts == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < from->spare_count; i++)
-        texts[i] = from->spare[i].name.text;
-    *ret = (sc_strs){texts, from->spare_count};
-    return CG_OK;
-}
-
-static bool template_before(const void *context, uint32_t a, uint32_t b)
-{
-    const doc_template_match *all = context;
-
-    return str_compare(all[a].key, all[b].key) < 0;
-}
-
-static cg_code list_templates(part *self, sc_records *ret, cg_err *reterr)
-{
-    doc_template_match *rows = arena_take(self->mem, (self->asked_count + 1) * 2 * sizeof *rows);
-    uint32_t *order = order_of(self->mem, self->asked_count);
-    size_t count = 0;
-    size_t kept = 0;
-
-    if (rows == NULL || order == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < self->asked_count; i++) {
-        if (!self->asked[i].is_family)
-            continue;
-        rows[count].matched = self->asked[i].matched;
-        if (!key_pattern_text(self->mem, self->heap, &self->asked[i].pattern, NULL,
-                              &rows[count].key))
-            return err_nomem(reterr);
-        count++;
-    }
-    sort_with(order, order + self->asked_count, count, template_before, rows);
-    for (size_t i = 0; i < count; i++) {
-        const doc_template_match *row = &rows[order[i]];
-        doc_template_match *last = kept > 0 ? &rows[count + kept - 1] : NULL;
-
-        if (last != NULL && str_equal(last->key, row->key))
-            last->matched = last->matched > row->matched ? last->matched : row->matched;
-        else
-            rows[count + kept++] = *row;
-    }
-    *ret = (sc_records){rows + count, kept};
-    return CG_OK;
-}
-
-static cg_code print_shape(part *self, const model_key *key, sc_strs *ret, cg_err *reterr)
-{
-    cg_str *axes = arena_take(self->mem, (key->from->rank + 1) * sizeof *axes);
-    buf text;
-    bool is_done = axes != NULL;
-
-    buf_init(&text, self->heap, UINT32_MAX);
-    for (uint32_t i = 0; is_done && i < key->from->rank; i++) {
-        expr axis = expr_substitute(self->pool, key->shape[i], key->values->at, key->values->count);
-
-        buf_clear(&text);
-        expr_print(self->pool, axis != EXPR_NONE ? axis : key->shape[i], &text);
-        is_done = !text.failed && arena_text(self->mem, buf_text(&text), &axes[i]);
-    }
-    buf_free(&text);
-    *ret = (sc_strs){axes, key->from->rank};
-    return is_done ? CG_OK : err_nomem(reterr);
-}
-
-static cg_code list_mismatches(part *self, const difference *from, sc_records *ret, cg_err *reterr)
-{
-    doc_tensor_mismatch *rows = arena_take(self->mem, (from->key_count + 1) * sizeof *rows);
-    size_t count = 0;
-
-    if (rows == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < from->key_count; i++) {
-        const model_key *key = &from->keys[i];
-
-        if (!key->has_other_shape)
-            continue;
-        rows[count] = (doc_tensor_mismatch){.key = key->name.text,
-                                            .file_key = key->tensor->name,
-                                            .file_shape = {key->tensor->shape, key->tensor->rank}};
-        CG_TRY(print_shape(self, key, &rows[count].model_shape, reterr));
-        count++;
-    }
-    *ret = (sc_records){rows, count};
-    return CG_OK;
-}
-
-static bool count_before(const void *context, uint32_t a, uint32_t b)
-{
-    const sc_count *all = context;
-
-    return str_compare(all[a].key, all[b].key) < 0;
-}
-
-static cg_code list_dtypes(part *self, sc_counts *ret, cg_err *reterr)
-{
-    uint64_t counts[TENSOR_DTYPE_COUNT] = {0};
-    sc_count *rows = arena_take(self->mem, 2 * TENSOR_DTYPE_COUNT * sizeof *rows);
-    uint32_t *order = order_of(self->mem, TENSOR_DTYPE_COUNT);
-    size_t count = 0;
-
-    if (rows == NULL || order == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < self->header->tensor_count; i++)
-        counts[self->header->tensors[i].dtype]++;
-    for (unsigned i = 0; i < TENSOR_DTYPE_COUNT; i++) {
-        if (counts[i] > 0)
-            rows[count++] = (sc_count){tensor_dtype_name((enum tensor_dtype)i), counts[i]};
-    }
-    sort_with(order, order + TENSOR_DTYPE_COUNT, count, count_before, rows);
-    for (size_t i = 0; i < count; i++)
-        rows[TENSOR_DTYPE_COUNT + i] = rows[order[i]];
-    *ret = (sc_counts){rows + TENSOR_DTYPE_COUNT, count};
-    return CG_OK;
-}
-
-static cg_code list_files(part *self, doc_checkpoint *ret, cg_err *reterr)
-{
-    const tensor_header *header = self->header;
-    doc_checkpoint_shard *shards;
-    doc_index_difference *rows;
-
-    if (!header->is_indexed)
-        return CG_OK;
-    shards = arena_take(self->mem, (header->file_count + 1) * sizeof *shards);
-    rows = arena_take(self->mem, (header->difference_count + 1) * sizeof *rows);
-    if (shards == NULL || rows == NULL)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < header->file_count; i++)
-        shards[i] = (doc_checkpoint_shard){header->files[i].name, header->files[i].is_present,
-                                           header->files[i].tensor_count};
-    for (size_t i = 0; i < header->difference_count; i++)
-        rows[i] = (doc_index_difference){header->differences[i].name, header->differences[i].listed,
-                                         header->differences[i].found};
-    ret->shards = (sc_records){shards, header->file_count};
-    ret->index_differences = (sc_records){rows, header->difference_count};
-    return CG_OK;
-}
-
-static bool binding_before(const void *context, uint32_t a, uint32_t b)
-{
-    const cg_str *texts = context;
-
-    return str_compare(texts[a], texts[b]) < 0;
-}
-
-static void say_sizes(part *self, const shape_values *values, const cg_str *names,
-                      const uint32_t *order, buf *text)
-{
-    size_t shown = values->count < SETTLED_SHOWN ? values->count : SETTLED_SHOWN;
-
-    for (size_t i = 0; i < shown; i++) {
-        const expr_binding *one = &values->at[order[i]];
-
-        buf_add(text, text->len > 0 ? CG_LIT(", ") : CG_LIT(""));
-        buf_add(text, names[order[i]]);
-        buf_add(text, CG_LIT(" = "));
-        expr_print(self->pool, one->value, text);
-    }
-    if (shown < values->count)
-        buf_addf(text, ", %zu more sizes", values->count - shown);
-}
-
-/* Of `blocks.{i}.q.weight` the list is `blocks`; absent where other numbers take part. */
-static cg_str list_of_template(cg_str key)
-{
-    size_t hole = str_find(key, CG_LIT(".{"));
-
-    if (hole == SIZE_MAX ||
-        str_find((cg_str){key.ptr + hole + 2, key.len - hole - 2}, CG_LIT("{")) != SIZE_MAX)
-        return (cg_str){0};
-    return (cg_str){key.ptr, hole};
-}
-
-static void say_lists(const sc_records *templates, buf *text)
-{
-    const doc_template_match *rows = templates->at;
-    size_t shown = 0;
-
-    for (size_t i = 0, next; i < templates->count && shown < SETTLED_SHOWN; i = next) {
-        cg_str list = list_of_template(rows[i].key);
-        uint64_t most = 0;
-
-        for (next = i; next < templates->count; next++) {
-            if (!str_equal(list_of_template(rows[next].key), list))
-                break;
-            most = rows[next].matched > most ? rows[next].matched : most;
-        }
-        if (list.ptr == NULL || most == 0)
-            continue;
-        buf_add(text, text->len > 0 ? CG_LIT(", ") : CG_LIT(""));
-        buf_add(text, list);
-        buf_addf(text, ": %" PRIu64, most);
-        shown++;
-    }
-}
-
-/* Is there a family of which the code does not say how many members it has? */
-static bool has_open_family(const part *self)
-{
-    for (size_t i = 0; i < self->asked_count; i++) {
-        const key_pattern *pattern = &self->asked[i].pattern;
-
-        if (self->asked[i].is_family && !pattern->numbers[0]->end.is_set)
-            return true;
-    }
-    return false;
-}
-
-static cg_code list_settled(part *self, const doc_checkpoint *doc, cg_str *ret, cg_err *reterr)
-{
-    const shape_values *values = &self->values[0];
-    cg_str *names = arena_take(self->mem, (values->count + 1) * sizeof *names);
-    uint32_t *order = order_of(self->mem, values->count);
-    bool is_done = names != NULL && order != NULL;
-    buf text;
-
-    *ret = (cg_str){0};
-    if (!is_done)
-        return err_nomem(reterr);
-    for (size_t i = 0; i < values->count; i++)
-        names[i] = expr_text(self->pool, values->at[i].symbol);
-    sort_with(order, order + values->count, values->count, binding_before, names);
-    buf_init(&text, self->heap, UINT32_MAX);
-    say_sizes(self, values, names, order, &text);
-    /* Where members are missing, how many there are is not how many there should be. */
-    if (doc->missing_certain.count + doc->missing_conditional.count == 0 && has_open_family(self))
-        say_lists(&doc->templates, &text);
-    is_done = !text.failed && (text.len == 0 || arena_text(self->mem, buf_text(&text), ret));
-    buf_free(&text);
-    return is_done ? CG_OK : err_nomem(reterr);
-}
-
-static cg_code report(part *self, difference *from, doc_checkpoint *ret, cg_err *reterr)
-{
-    doc_checkpoint doc = {.root = self->root,
-                          .skipped_other_root = self->skipped,
-                          .checkpoint_tensors = self->header->tensor_count};
-    doc_diagnosis *rows = arena_take(self->mem, (from->rows.count + 1) * sizeof *rows);
-
-    if (rows == NULL)
-        return err_nomem(reterr);
-    if (from->rows.count > 0)
-        memcpy(rows, from->rows.at, from->rows.count * sizeof *rows);
-    doc.diagnosis = (sc_records){rows, from->rows.count};
-    for (size_t i = 0; i < self->asked_count; i++)
-        doc.matched += self->asked[i].matched > 0;
-    for (size_t i = 0; i < self->header->tensor_count; i++)
-        doc.matched_tensors += self->is_claimed[i] && !self->is_of_other_shape[i];
-    if (self->component_count == 1) {
-        doc.component = self->components[0]->name;
-        if (!prefix_call_of(self->mem, self->components[0]->built_by, &doc.built_by))
-            return err_nomem(reterr);
-    }
-    CG_TRY(list_missing(self, from, true, &doc.missing_certain, reterr));
-    CG_TRY(list_missing(self, from, false, &doc.missing_conditional, reterr));
-    CG_TRY(list_unclaimed(self, from, &doc.unclaimed, reterr));
-    CG_TRY(list_templates(self, &doc.templates, reterr));
-    CG_TRY(list_mismatches(self, from, &doc.shape_mismatches, reterr));
-    CG_TRY(list_dtypes(self, &doc.dtype_summary, reterr));
-    CG_TRY(list_files(self, &doc, reterr));
-    if (self->settled != NULL && self->component_count == 1)
-        CG_TRY(list_settled(self, &doc, self->settled, reterr));
-    *ret = doc;
-    return CG_OK;
-}
-
-static cg_code expand_all(part *self, cg_err *reterr)
+static cg_code expand_all(checkpoint_part *self, cg_err *reterr)
 {
     for (uint32_t i = 0; i < self->asked_count; i++) {
         bool is_counted;
@@ -1001,7 +668,8 @@ static cg_code expand_all(part *self, cg_err *reterr)
     return CG_OK;
 }
 
-static cg_code compare_steps(part *self, difference *differs, doc_checkpoint *ret, cg_err *reterr)
+static cg_code compare_steps(checkpoint_part *self, difference *differs, doc_checkpoint *ret,
+                             cg_err *reterr)
 {
     CG_TRY(collect_asked(self, reterr));
     CG_TRY(collect_names(self, reterr));
@@ -1017,11 +685,11 @@ static cg_code compare_steps(part *self, difference *differs, doc_checkpoint *re
     CG_TRY(gather_keys(self, differs, reterr));
     CG_TRY(gather_spare(self, differs, reterr));
     CG_TRY(diagnosis_run(differs, reterr));
-    return report(self, differs, ret, reterr);
+    return checkpoint_report(self, differs, ret, reterr);
 }
 
 /* Compare these components as if they were one model. */
-static cg_code compare(part self, doc_checkpoint *ret, cg_err *reterr)
+static cg_code compare(checkpoint_part self, doc_checkpoint *ret, cg_err *reterr)
 {
     difference differs = {
         .heap = self.heap, .mem = self.mem, .pool = self.pool, .header = self.header};
@@ -1092,7 +760,7 @@ static cg_code choose(arena *mem, const wanted_component *components, size_t cou
                       size_t *ret_count, cg_str *ret_root, cg_err *reterr)
 {
     const wanted_component **chosen = arena_take(mem, (count + 1) * sizeof(*chosen));
-    uint32_t *order = order_of(mem, count);
+    uint32_t *order = checkpoint_order(mem, count);
     size_t kept = 0;
     size_t rooted = 0;
 
@@ -1124,7 +792,7 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
                            const tensor_header *header, const checkpoint_options *options,
                            doc_checkpoint *ret, cg_err *reterr)
 {
-    part all = {.heap = from, .mem = mem, .pool = pool, .header = header};
+    checkpoint_part all = {.heap = from, .mem = mem, .pool = pool, .header = header};
     const wanted_component **chosen = NULL;
     doc_checkpoint doc;
     doc_checkpoint *parts;
@@ -1146,7 +814,7 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
         if (parts == NULL)
             return err_nomem(reterr);
         for (size_t i = 0; i < all.component_count; i++) {
-            part one = all;
+            checkpoint_part one = all;
 
             one.components = chosen + i;
             one.component_count = 1;
@@ -1178,7 +846,7 @@ cg_code checkpoint_key_map(arena *mem, const doc_checkpoint *doc, doc_key_map *r
     for (size_t i = 0; i < doc->diagnosis.count; i++)
         count += rows[i].key_map.count;
     pairs = arena_take(mem, (count + 1) * 2 * sizeof *pairs);
-    order = order_of(mem, count);
+    order = checkpoint_order(mem, count);
     if (pairs == NULL || order == NULL)
         return err_nomem(reterr);
     for (size_t i = 0; i < doc->diagnosis.count; i++) {
