@@ -818,27 +818,66 @@ static const extract_component *component_called(const extraction *from, cg_str 
     return NULL;
 }
 
-/* Is what one of them did not evaluate the same in both? What is new was evaluated. */
-static bool has_same_components(const extraction *a, const extraction *b)
+/* Is there a struct or enum of that name in the file of the component? */
+static bool has_type(const scan *one, const scan *other, const extract_component *component)
 {
+    const program *code_of = scan_program(one), *theirs = scan_program(other);
+    cg_str path;
+
+    if (!component->type)
+        return false;
+    path = theirs->files.at[theirs->items.at[component->type].file]->full_path;
+    for (item_ref i = 1; i < code_of->items.count; i++) {
+        const program_item *item = &code_of->items.at[i];
+
+        if ((item->kind == ITEM_STRUCT || item->kind == ITEM_ENUM) &&
+            str_equal(program_text(code_of, item->name), component->name) &&
+            str_equal(code_of->files.at[item->file]->full_path, path))
+            return true;
+    }
+    return false;
+}
+
+static bool has_same_roots(const extract_component *a, const extract_component *b)
+{
+    if (a->root_count != b->root_count)
+        return false;
+    for (size_t i = 0; i < a->root_count; i++) {
+        if (!str_equal(a->roots[i], b->roots[i]))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Is what one of them did not evaluate the same in both? What is new was evaluated. Who holds a
+ * type has an edge to its component, and who makes it a site for each of its builders: whether it
+ * is one, and which these are, must be no news for those that were left out.
+ */
+static bool has_same_components(const rescanner *self)
+{
+    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
     size_t k = 0;
 
     for (size_t i = 0; i < a->components.count; i++) {
         const extract_component *one = &a->components.at[i];
         const extract_component *other = component_called(b, one->qualified, i);
 
-        if (other ? other->is_skipped != one->is_skipped : one->is_skipped)
+        if (!other && (one->is_skipped || has_type(self->scans[1], self->scans[0], one)))
             return false;
+        if (!other)
+            continue;
         /* In the same order. */
-        if (other && (size_t)(other - b->components.at) < k)
+        if (other->is_skipped != one->is_skipped || (size_t)(other - b->components.at) < k ||
+            (!has_same_roots(one, other) && intern_find(&self->choice.made, one->qualified)))
             return false;
-        if (other)
-            k = (size_t)(other - b->components.at) + 1;
+        k = (size_t)(other - b->components.at) + 1;
     }
     for (size_t i = 0; i < b->components.count; i++) {
         const extract_component *one = &b->components.at[i];
 
-        if (one->is_skipped && !component_called(a, one->qualified, i))
+        if (!component_called(a, one->qualified, i) &&
+            (one->is_skipped || has_type(self->scans[0], self->scans[1], one)))
             return false;
     }
     return true;
@@ -897,8 +936,7 @@ static bool has_same_makers(const scan *one, const scan *other)
  */
 static bool is_same_rest(const rescanner *self)
 {
-    return has_same_components(scan_extraction(self->scans[0]), scan_extraction(self->scans[1])) &&
-           has_same_makers(self->scans[0], self->scans[1]) &&
+    return has_same_components(self) && has_same_makers(self->scans[0], self->scans[1]) &&
            has_same_makers(self->scans[1], self->scans[0]) && !has_near(self->scans[0]) &&
            !has_near(self->scans[1]);
 }

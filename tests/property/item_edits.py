@@ -265,9 +265,10 @@ class Items(scan_cache.Editor):
             name = self.random.choice(["load", "load", "read", "a_first"]) + \
                 self.random.choice(["", str(self.next())])
             see = self.random.choice(["", "pub "])
+            root = self.random.choice(["vb", "vs", "weights"])
             lines[at + 1:at + 1] = [
-                "    %sfn %s(vb: VarBuilder) -> Result<Self> {" % (see, name),
-                '        let _w = vb.get(%d, "%s")?;' % (self.next(), name),
+                "    %sfn %s(%s: VarBuilder) -> Result<Self> {" % (see, name, root),
+                '        let _w = %s.get(%d, "%s")?;' % (root, self.next(), name),
                 "        todo!()", "    }", ""]
             return self.put(path, lines)
 
@@ -336,15 +337,45 @@ class Items(scan_cache.Editor):
         lines[at:at] = text
         return self.put(path, lines)
 
-    def used_struct(self):
-        """A struct of another file as a field, and made."""
-        path, lines, at = self.lines(r"^        let \w+ = .*\bvb\b.*;$")
+    def struct_path(self):
         other, text, place = self.lines(STRUCT)
-        if path and other:
-            below = os.path.relpath(other, os.path.join(self.root, "src"))[:-3]
-            module = "::".join(part for part in below.split("/") if part not in ("mod", "lib"))
-            name = "::".join(part for part in ("crate", module,
-                                               re.search(STRUCT, text[place]).group(3)) if part)
+        if not other:
+            return None
+        below = os.path.relpath(other, os.path.join(self.root, "src"))[:-3]
+        module = "::".join(part for part in below.split("/") if part not in ("mod", "lib"))
+        return "::".join(part for part in ("crate", module,
+                                           re.search(STRUCT, text[place]).group(3)) if part)
+
+    def held_struct(self):
+        """A struct of another file as a field."""
+        path, lines, at = self.lines(STRUCT)
+        name = self.struct_path()
+        if path and name:
+            lines.insert(at + 1, "    held%d: Option<%s>," % (self.next(), name))
+            return self.put(path, lines)
+
+    def constructor(self):
+        """A struct becomes a component, or has another constructor."""
+        path, lines, at = self.lines(STRUCT)
+        if path:
+            name = re.search(STRUCT, lines[at]).group(3)
+            root = self.random.choice(["vb", "vs", "weights"])
+            lines += ["impl %s {" % name, "    pub fn new(%s: VarBuilder) -> Result<Self> {" % root,
+                      '        let _w = %s.get(2, "w%d")?;' % (root, self.next()),
+                      "        todo!()", "    }", "}"]
+            return self.put(path, lines)
+
+    def bare_struct(self):
+        path = self.file()
+        lines = read(path).split("\n")
+        lines += ["pub struct Bare%d {" % self.next(), "    n: usize,", "}"]
+        return self.put(path, lines)
+
+    def used_struct(self):
+        """A struct of another file is made."""
+        path, lines, at = self.lines(r"^        let \w+ = .*\bvb\b.*;$")
+        name = self.struct_path()
+        if path and name:
             lines.insert(at, '        let _u = %s::new(vb.pp("u%d"))?;' % (name, self.next()))
             if self.random.random() < 0.5:
                 lines += ["pub type Used%d = %s;" % (self.serial, name)]
@@ -498,7 +529,8 @@ class Items(scan_cache.Editor):
 ITEMS = ["new_function", "new_function_and_call", "helper_with_parameter", "new_method",
          "new_method_and_call", "removed_function", "moved_function", "renamed_function",
          "signature", "second_constructor", "function_component", "new_field", "removed_field",
-         "field_type", "renamed_field", "new_struct", "used_struct", "renamed_struct",
+         "field_type", "renamed_field", "new_struct", "bare_struct", "held_struct", "constructor",
+         "used_struct", "renamed_struct",
          "removed_struct", "derived", "variant", "tuple_struct", "removed_impl", "other_impl",
          "trait_method", "use_more", "use_less", "use_other", "constant_more", "constant_used",
          "constant_less", "constant", "body_item", "alias", "many"]

@@ -340,6 +340,40 @@ static void what_is_made_elsewhere_is_found(void **state)
     }
 }
 
+/* Who holds a type, or makes one, without a word of what has changed. */
+static void what_becomes_a_component_is_seen_by_all(void **state)
+{
+    static const char *const behinds[] = {
+        "impl Layer6 { pub fn open(weights: VarBuilder) -> Result<Self> { Self::new(weights) } }",
+        "pub struct Held { w: usize }",
+        "pub struct Held { w: usize }\n"
+        "impl Held { pub fn new(vb: VarBuilder) -> Result<Self> { let w = vb.get(1, \"w\")?; \n"
+        "    todo!() } }",
+        "",
+    };
+    const size_t count = sizeof behinds / sizeof behinds[0];
+
+    (void)state;
+    tree_write(&files, "c/src/layer7.rs",
+               "use candle_core::{Result, Tensor};\n"
+               "use candle_nn::VarBuilder;\n"
+               "use crate::layer6::*;\n"
+               "pub struct Layer7 { inner: crate::layer6::Layer6, held: Option<Held> }\n"
+               "impl Layer7 {\n"
+               "    pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+               "        let inner = crate::layer6::Layer6::new(vb.pp(\"inner\"))?;\n"
+               "        Ok(Self { inner, held: None })\n"
+               "    }\n"
+               "}\n");
+    for (size_t i = 0; i < count * count; i++) {
+        put_layer(6, "", behinds[i / count]);
+        put_layer(5, "", i % 2 ? "#[cfg(test)] mod tests {}" : "");
+        (void)is_followed();
+        put_layer(6, "", behinds[i % count]);
+        (void)is_followed();
+    }
+}
+
 static void more_than_items_means_a_whole_scan(void **state)
 {
     static const char *const behinds[] = {
@@ -487,6 +521,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_of_one_name_are_told_apart, begin, end),
         cmocka_unit_test_setup_teardown(items_are_followed, begin, end),
         cmocka_unit_test_setup_teardown(what_is_made_elsewhere_is_found, begin, end),
+        cmocka_unit_test_setup_teardown(what_becomes_a_component_is_seen_by_all, begin, end),
         cmocka_unit_test_setup_teardown(more_than_items_means_a_whole_scan, begin, end),
         cmocka_unit_test_setup_teardown(a_body_may_use_what_it_did_not, begin, end),
         cmocka_unit_test_setup_teardown(a_file_below_a_module_that_nobody_names_is_followed, begin,
