@@ -32,6 +32,7 @@ typedef struct assembler {
     cg_str *ids;            /* of components, in order */
     cg_str **instances;     /* module ids, by component and instance */
     uint32_t *component_of; /* by item: index + 1 of the component of that struct or enum */
+    size_t item_count;      /* then; types of fields can lead to files that are read now */
     VEC(site) sites;
     number_map site_of; /* by place */
     VEC(collision_group) groups;
@@ -54,6 +55,12 @@ static cg_str function_id(const assembler *self, item_ref function)
 static uint8_t confidence_of(cg_str condition)
 {
     return condition.ptr ? MODEL_CONFIDENCE_CONDITIONAL : MODEL_CONFIDENCE_PROVEN;
+}
+
+/* Index + 1 of the component of a struct or enum; 0: it has none. */
+static uint32_t component_of(const assembler *self, item_ref type)
+{
+    return type < self->item_count ? self->component_of[type] : 0;
 }
 
 static bool is_place(model_place a, model_place b)
@@ -484,7 +491,7 @@ static cg_code edges_of_type(assembler *self, size_t at, type_ref type, cg_str f
     open[0] = type;
     while (count > 0 && visited++ < 256) {
         const model_type shape = *type_at(self->types, open[--count]);
-        uint32_t other = shape.kind == TYPE_ITEM ? self->component_of[shape.item] : 0;
+        uint32_t other = shape.kind == TYPE_ITEM ? component_of(self, shape.item) : 0;
 
         if (other && other - 1 != at) {
             model_edge *edge = draft_edge(self->draft);
@@ -606,7 +613,7 @@ static cg_code meet_instance(assembler *self, const extract_component *component
     site *known = NULL;
 
     if (instance->parent == UINT32_MAX || type->kind != TYPE_ITEM ||
-        !self->component_of[type->item] || !holder || !function_of(self->functions, holder))
+        !component_of(self, type->item) || !holder || !function_of(self->functions, holder))
         return CG_OK;
     CG_TRY(find_site(self, instance->place, &known));
     if (!known->instance)
@@ -619,7 +626,7 @@ static cg_code meet_instance(assembler *self, const extract_component *component
 static cg_code add_site(assembler *self, const site *from)
 {
     const extract_instance *instance = from->instance;
-    uint32_t built = self->component_of[type_at(self->types, instance->type)->item];
+    uint32_t built = component_of(self, type_at(self->types, instance->type)->item);
     const function_fact *fact = function_of(self->functions, instance->place.function);
     const extract_component *child = &self->from->components.at[built - 1];
     cg_str outer = from->component->instances.at[instance->parent].printed;
@@ -684,6 +691,7 @@ cg_code assemble_structure(const extraction *from, const function_facts *functio
         .ids = arena_zero(&draft->mem, (count + 1) * sizeof(cg_str)),
         .instances = arena_zero(&draft->mem, (count + 1) * sizeof(cg_str *)),
         .component_of = arena_zero(&draft->mem, code_of->items.count * sizeof(uint32_t)),
+        .item_count = code_of->items.count,
         .reterr = reterr,
     };
     cg_code code = CG_OK;

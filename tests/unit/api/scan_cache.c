@@ -285,6 +285,10 @@ static void items_are_followed(void **state)
         "impl Module for Extra {\n"
         "    fn forward(&self, xs: &Tensor) -> Result<Tensor> { self.inner.forward(xs) } }",
         "pub fn build(vb: VarBuilder) -> Result<Layer5> { Layer5::new(vb.pp(\"built\")) }",
+        /* A file that is read when the type of a field leads there. */
+        "pub struct Extra { held: Option<crate::layer9::Layer9> }\n"
+        "impl Extra { pub fn new(vb: VarBuilder) -> Result<Self> { let _w = vb.get(1, \"w\")?;\n"
+        "    todo!() } }",
         "",
     };
 
