@@ -318,23 +318,41 @@ static cg_code count_matches(const caller *self, view *of)
     return code;
 }
 
+/* How many names of the file all calls of the function that makes this one have. */
+static size_t matches_of(const view *views, size_t count, item_ref function)
+{
+    size_t matches = 0;
+
+    for (size_t i = 0; i < count; i++)
+        matches += views[i].use->function == function ? views[i].matches : 0;
+    return matches;
+}
+
 static cg_code choose(const caller *self, view *views, size_t count, view **ret)
 {
     const program_item *item =
         &self->self->from->eval->program->items.at[self->component->constructor];
     bool is_open = !self->self->is_program && item->visibility == VISIBLE_PUBLIC;
     view *best = NULL;
+    size_t most = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         CG_TRY(count_matches(self, &views[i]));
-        if (!best || views[i].matches > best->matches)
+    for (size_t i = 0; i < count; i++) {
+        size_t matches = matches_of(views, count, views[i].use->function);
+
+        if (!best || matches > most ||
+            (matches == most && views[i].matches > best->matches &&
+             views[i].use->function == best->use->function)) {
             best = &views[i];
+            most = matches;
+        }
     }
     if (is_open && best) {
         view bare = {.facts = best->facts};
 
         CG_TRY(count_matches(self, &bare));
-        if (bare.matches >= best->matches)
+        if (bare.matches >= most)
             best = NULL;
     }
     *ret = best;
@@ -423,23 +441,66 @@ static cg_code read_all(const caller *self, size_t component, view *views, size_
     return code;
 }
 
-static cg_code find_sources(const caller *self, const view *of, const uint32_t **ret)
+/* A key asked for again is one variable: certain if it is once, of a shape that is known. */
+static bool is_listed(const extract_parameter *again, const extract_parameter **asked, size_t count)
 {
-    uint32_t *sources = arena_take(self->self->mem, (of->use->count + 1) * sizeof *sources);
+    for (size_t i = 0; i < count; i++) {
+        if (!str_equal(asked[i]->printed, again->printed))
+            continue;
+        if ((asked[i]->condition.ptr && !again->condition.ptr) ||
+            (!asked[i]->has_shape && again->has_shape))
+            asked[i] = again;
+        return true;
+    }
+    return false;
+}
+
+/* What one call asks for, behind what is there already. */
+static cg_code list_asked(const caller *self, const view *of, const extract_parameter **asked,
+                          uint32_t *sources, size_t *count)
+{
     cg_code code = CG_OK;
 
-    if (!sources)
-        return nomem(self);
     for (size_t i = 0; code == CG_OK && i < of->use->count; i++) {
         cg_str key = below(of->use, of->use->parameters[i].printed);
         key_numbers numbers;
         size_t at =
             key.ptr ? find_fact(self, of, key, &numbers, &code) : self->component->parameters.count;
 
-        sources[i] = at < self->component->parameters.count ? (uint32_t)at : UINT32_MAX;
+        if (is_listed(&of->use->parameters[i], asked, *count))
+            continue;
+        asked[*count] = &of->use->parameters[i];
+        sources[(*count)++] = at < self->component->parameters.count ? (uint32_t)at : UINT32_MAX;
     }
-    *ret = sources;
     return code;
+}
+
+/* All that the function asks for by its calls; nothing where a prefix is that of several calls. */
+static cg_code list_all(const caller *self, const view *views, size_t count, const view *best,
+                        as_called_result *ret)
+{
+    const extract_parameter **asked;
+    uint32_t *sources;
+    size_t room = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].use->function != best->use->function)
+            continue;
+        if (views[i].is_many)
+            return CG_OK;
+        room += views[i].use->count;
+    }
+    asked = arena_take(self->self->mem, (room + 1) * sizeof *asked);
+    sources = arena_take(self->self->mem, (room + 1) * sizeof *sources);
+    if (!asked || !sources)
+        return nomem(self);
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].use->function == best->use->function)
+            CG_TRY(list_asked(self, &views[i], asked, sources, &ret->count));
+    }
+    ret->asked = asked;
+    ret->sources = sources;
+    return CG_OK;
 }
 
 cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
@@ -463,10 +524,9 @@ cg_code as_called_apply(const as_called *self, size_t component, wanted_paramete
         code = choose(&work, views, count, &best);
     if (code == CG_OK && best) {
         got.use = best->use;
-        if (!best->is_many)
-            code = find_sources(&work, best, &got.sources);
+        code = list_all(&work, views, count, best, &got);
     }
-    for (size_t i = 0; code == CG_OK && best && best->is_many && i < of->parameters.count; i++)
+    for (size_t i = 0; code == CG_OK && best && !got.asked && i < of->parameters.count; i++)
         code = change(&work, best, i, &steps[best->use - self->from->uses.at], &parameters[i]);
     for (size_t i = 0; i < count; i++) {
         vec_free(self->heap, &views[i].sizes);

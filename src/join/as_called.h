@@ -5,7 +5,8 @@
  * a file of this program has `model.a.weight (16, 8)`. Applied to a component are the prefix, the
  * sizes and the number of members that every call with this prefix agrees in:
  *
- *   in a program, where nobody else can call it, those of the prefix that fits the file best;
+ *   in a program, where nobody else can call it, those of the function that fits the file best:
+ *   of all its calls when each prefix is one call, else of the prefix that fits best;
  *   the same of what a library keeps to itself; what it makes public others may call too: its keys
  *   get a prefix only where that fits the file better than none.
  *
@@ -30,10 +31,13 @@ typedef struct as_called {
 typedef struct as_called_result {
     const extract_use *use; /* one of those it is taken from; NULL: all stays */
     /*
-     * All calls are one: its own parameters count, and each is that of the constructor with this
-     * index, UINT32_MAX: of none. NULL: the parameters of the constructor were changed.
+     * Each call with a prefix is one call: what they ask for counts, and each is that parameter of
+     * the constructor with the index in `sources`, UINT32_MAX: none of them. NULL: the parameters
+     * of the constructor were changed.
      */
+    const extract_parameter *const *asked;
     const uint32_t *sources;
+    size_t count;
 } as_called_result;
 
 /* `parameters` are those of the constructor; `steps`, by use: the call. */

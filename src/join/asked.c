@@ -293,22 +293,22 @@ static bool is_program(const program *code_of)
     return false;
 }
 
-/* The parameters of the call itself; their root is called as the constructor calls it. */
+/* What the calls themselves ask for; their root is called as the constructor calls it. */
 static cg_code list_called(const as_called *called, const function_facts *functions,
-                           const extract_use *use, wanted_component *to, cg_err *reterr)
+                           const as_called_result *result, wanted_component *to, cg_err *reterr)
 {
-    const extract_component *component = &called->from->components.at[use->component];
-    wanted_parameter *list = arena_zero(called->mem, (use->count + 1) * sizeof *list);
+    const extract_component *component = &called->from->components.at[result->use->component];
+    wanted_parameter *list = arena_zero(called->mem, (result->count + 1) * sizeof *list);
 
     if (list == NULL)
         return err_nomem(reterr);
-    for (size_t i = 0; i < use->count; i++) {
-        CG_TRY(make_parameter(called->mem, called->from, functions, &use->parameters[i], &list[i],
+    for (size_t i = 0; i < result->count; i++) {
+        CG_TRY(make_parameter(called->mem, called->from, functions, result->asked[i], &list[i],
                               reterr));
         list[i].root = component->roots[0];
     }
     to->parameters = list;
-    to->parameter_count = use->count;
+    to->parameter_count = result->count;
     return CG_OK;
 }
 
@@ -331,7 +331,7 @@ static cg_code add_callers(const as_called *called, const function_facts *functi
     CG_TRY(as_called_apply(called, at, parameters, steps, ret, reterr));
     if (ret->use)
         to->built_by = &steps[ret->use - all];
-    return ret->sources ? list_called(called, functions, ret->use, to, reterr) : CG_OK;
+    return ret->asked ? list_called(called, functions, ret, to, reterr) : CG_OK;
 }
 
 cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
@@ -469,7 +469,7 @@ static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_
             !arena_format(mem, &to->family, "%.*s.%.*s", (int)caller->use->printed.len,
                           caller->use->printed.ptr, (int)from->printed.len, from->printed.ptr))
             return err_nomem(reterr);
-        to->printed = caller->sources ? caller->use->parameters[i].printed : to->family;
+        to->printed = caller->asked ? caller->asked[i]->printed : to->family;
         to->lead = self->by_record[found] ? self->by_record[found] - 1 : self->count;
         self->by_record[found] = to->lead + 1;
         to->is_family = to->pattern.number_count > 0;
