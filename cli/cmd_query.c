@@ -166,7 +166,7 @@ int run_query(const cli_io *io, const cg_env *env, const cli_args *args)
         return args_usage(io, args, "did you mean `%s query %s --kind %s`?", args->program,
                           print_safe_word(args->second).at, word);
     if (is_of_runs(word))
-        return args_usage(io, args, "`%s` is a kind, INPUT is missing: `%s query INPUT --kind %s`",
+        return args_usage(io, args, "`%s` is a kind, RUN is missing: `%s query RUN --kind %s`",
                           word, args->program, word);
     if (args->second != NULL && input_of(env, word) != INPUT_NOTHING &&
         (is_of_runs(args->second) || cg_scan_query_exists(args->second)))

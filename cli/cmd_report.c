@@ -38,7 +38,7 @@ int run_report(const cli_io *io, const cg_env *env, const cli_args *args)
         return run_report_crate(io, env, args);
     }
     if (args->argument == NULL)
-        return args_usage(io, args, "`report` needs INPUT");
+        return args_usage(io, args, "`report --bundle` needs a trace");
     if (args_crate_option(args) != NULL)
         return args_usage(io, args, "`--%s` is for crates, and `--bundle` publishes a run",
                           args_crate_option(args));

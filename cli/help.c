@@ -206,7 +206,7 @@ cg_code help_write_all(const cli_io *io, const cli_args *from)
     }
     print_format(&out,
                  "\n%s check                  start here with a crate,\n"
-                 "%s overview TRACE         with a recorded run\n"
+                 "%s overview RUN           with a recorded run\n"
                  "%s help query             one command in detail\n",
                  from->program, from->program, from->program);
     return print_close(&out);

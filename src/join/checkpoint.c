@@ -1,6 +1,5 @@
 #include "join/checkpoint.h"
 
-
 #include "base/num.h"
 #include "base/sort.h"
 #include "join/checkpoint_report.h"
