@@ -889,23 +889,35 @@ static bool is_maker(const scan *one, size_t index)
     return scan_functions(one)->all.at[index].makes || scan_drivers(one)->makes[index];
 }
 
-/* Who takes something else can be a constructor now, or no longer. */
-static bool has_same_signature(const function_fact *a, const function_fact *b)
+/* The record of a function; NULL: it is not listed. */
+static const model_function *record_of(scan *one, cg_str id)
 {
-    const model_argument *one = a->record->parameters.at, *other = b->record->parameters.at;
-    size_t count = a->record->parameters.count;
+    const sc_records *list = &scan_document(one)->doc.functions;
 
-    if (count != b->record->parameters.count)
+    for (size_t i = 0; i < list->count; i++) {
+        if (str_equal(MODEL_AT(*list, model_function, i)->id, id))
+            return MODEL_AT(*list, model_function, i);
+    }
+    return NULL;
+}
+
+/* Who takes something else can be a constructor now, or no longer. */
+static bool has_same_signature(scan *one, scan *other, cg_str id)
+{
+    const model_function *a = record_of(one, id), *b = record_of(other, id);
+    const model_argument *then = a ? a->parameters.at : NULL, *now = b ? b->parameters.at : NULL;
+
+    if (!a || !b || a->parameters.count != b->parameters.count)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!str_equal(one[i].type_name, other[i].type_name))
+    for (size_t i = 0; i < a->parameters.count; i++) {
+        if (!str_equal(then[i].type_name, now[i].type_name))
             return false;
     }
     return true;
 }
 
 /* Does the other scan say the same of all that make builders? */
-static bool has_same_makers(const scan *one, const scan *other)
+static bool has_same_makers(scan *one, scan *other)
 {
     const function_facts *facts = scan_functions(one), *others = scan_functions(other);
 
@@ -921,7 +933,7 @@ static bool has_same_makers(const scan *one, const scan *other)
         }
         if (k == others->all.count || others->all.at[k].makes != fact->makes ||
             scan_drivers(other)->makes[k] != scan_drivers(one)->makes[i] ||
-            !has_same_signature(fact, &others->all.at[k]))
+            !has_same_signature(one, other, fact->id))
             return false;
         /* Who calls it can be what model/makers finds. */
         if (!scan_drivers(one)->makes[i])
