@@ -560,7 +560,7 @@ static cg_code check_run(const cg_record_run *run, cg_err *reterr)
         return BREAKS("the run or correlation id is blank");
     }
     if (is_blank(run->entrypoint) || is_blank(run->device)) {
-        return BREAKS("the entrypoint or the device is blank");
+        return BREAKS("the entry point or the device is blank");
     }
     if (run->capture_step == 0) {
         return BREAKS("capture steps are counted from 1");

@@ -145,7 +145,7 @@ static void parents_are_made_and_the_description_is_checked_first(void **state)
     cg_record_run_training(&run, " ", 1, "cpu");
     assert_int_equal(cg_record_open(deep, &run, NULL, &session, &err), CG_USAGE);
     assert_null(session);
-    assert_true(strstr(err.text, "entrypoint") != NULL);
+    assert_true(strstr(err.text, "entry point") != NULL);
     snprintf(deep, sizeof deep, "%s/a", folder);
     assert_int_equal(stat(deep, &info), -1);
     snprintf(deep, sizeof deep, "%s/a/b/run.jsonl", folder);
