@@ -404,6 +404,29 @@ cg_code option_get_or_insert_with(library_call *call)
     return std_give(call, call->updated == 0 ? 0 : made);
 }
 
+/* `OnceCell::set` of an empty one, which holds what it is given; `Cell<Option<_>>::set`. */
+cg_code option_set(library_call *call)
+{
+    if (call->count != 1)
+        return CG_OK;
+    call->updated = call->args[0];
+    return any_unit(call);
+}
+
+/* `OnceCell::get_or_init` of an empty one. */
+cg_code option_get_or_init(library_call *call)
+{
+    val made = 0;
+
+    if (is_some(call))
+        return std_give(call, call->receiver);
+    if (call->count != 1)
+        return CG_OK;
+    CG_TRY(apply(call, call->args[0], NULL, 0, &made));
+    call->updated = made;
+    return std_give(call, made);
+}
+
 cg_code option_is_some(library_call *call)
 {
     return std_give_bool(call, is_some(call));
