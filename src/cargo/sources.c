@@ -316,7 +316,30 @@ typedef struct expansion {
     cg_err *reterr;
 } expansion;
 
-static cg_code add_member(expansion *self, cg_str directory)
+/*
+ * A member that is named, or whose manifest is a link to nowhere: it is missed when it is not read.
+ * What a pattern finds without a manifest is a folder like any other.
+ */
+static cg_code say_left_out(expansion *self, cg_str directory, cg_str manifest, bool is_named)
+{
+    enum os_kind kind = OS_MISSING;
+    cg_str text;
+
+    /* What may not be looked at was said. */
+    if (os_kind_of(self->files->env, manifest, false, &kind, NULL) != CG_OK ||
+        (!is_named && kind == OS_MISSING))
+        return CG_OK;
+    if (!arena_format(self->files->mem, &text,
+                      kind == OS_MISSING ? "the member `%.*s` of the workspace is left out: it "
+                                           "has no Cargo.toml"
+                                         : "the member `%.*s` of the workspace is left out: its "
+                                           "Cargo.toml is no file, or a link to none",
+                      ERR_STR(files_name(directory))))
+        return err_nomem(self->reterr);
+    return files_say(self->files, manifest, text, self->reterr);
+}
+
+static cg_code add_member(expansion *self, cg_str directory, bool is_named)
 {
     cg_str relative = directory;
     cg_str manifest;
@@ -330,7 +353,7 @@ static cg_code add_member(expansion *self, cg_str directory)
     CG_TRY(files_join(self->files->mem, directory, CG_LIT("Cargo.toml"), &manifest, self->reterr));
     CG_TRY(files_has(self->files, manifest, OS_FILE, &is_there, self->reterr));
     if (!is_there)
-        return CG_OK;
+        return say_left_out(self, directory, manifest, is_named);
     at = vec_add(self->files->heap, self->to);
     if (at == NULL)
         return err_nomem(self->reterr);
@@ -368,7 +391,7 @@ static cg_code expand(expansion *self, cg_str pattern)
             cg_str relative = {level.at[i].ptr + self->root.len, level.at[i].len - self->root.len};
 
             if (files_match(pattern, relative))
-                code = add_member(self, level.at[i]);
+                code = add_member(self, level.at[i], false);
         }
         /* Without `**` a pattern reaches as deep as it has parts. */
         if (str_find(pattern, CG_LIT("**")) == SIZE_MAX) {
@@ -393,7 +416,7 @@ static cg_code expand_all(expansion *self)
 {
     for (size_t i = 0; i < self->workspace->members.count; i++) {
         cg_str pattern = self->workspace->members.at[i];
-        cg_str directory;
+        cg_str directory, real;
         bool is_there;
 
         if (has_wildcard(pattern)) {
@@ -401,9 +424,8 @@ static cg_code expand_all(expansion *self)
             continue;
         }
         CG_TRY(files_join(self->files->mem, self->root, pattern, &directory, self->reterr));
-        CG_TRY(files_real(self->files, directory, &directory, &is_there, self->reterr));
-        if (is_there)
-            CG_TRY(add_member(self, directory));
+        CG_TRY(files_real(self->files, directory, &real, &is_there, self->reterr));
+        CG_TRY(add_member(self, is_there ? real : directory, true));
     }
     return CG_OK;
 }

@@ -328,6 +328,24 @@ static void targets_are_found_where_cargo_looks(void **state)
     drop(self);
 }
 
+static void a_member_that_cannot_be_read_is_missed(void **state)
+{
+    fixture *self = make();
+
+    (void)state;
+    tree_write(&self->at, "w/Cargo.toml",
+               "[workspace]\nmembers = [\"a\", \"gone\", \"linked*\"]\n");
+    tree_write(&self->at, "w/a/Cargo.toml", "[package]\nname = \"a\"\n");
+    tree_write(&self->at, "w/a/src/lib.rs", "");
+    tree_write(&self->at, "w/linked/notes.txt", "");
+    tree_link(&self->at, "w/linked/Cargo.toml", "nowhere");
+    open_at(self, "w");
+    assert_text(root_of(self)->name, "a");
+    assert_true(is_said(self, "`gone` of the workspace is left out: it has no Cargo.toml"));
+    assert_true(is_said(self, "`linked` of the workspace is left out: its Cargo.toml is no file"));
+    drop(self);
+}
+
 static void a_workspace_is_one_of_its_members(void **state)
 {
     fixture *self = make();
@@ -342,9 +360,11 @@ static void a_workspace_is_one_of_its_members(void **state)
                "[package]\nname = \"a\"\nversion.workspace = true\nedition.workspace = true\n"
                "[dependencies]\ncandle-core.workspace = true\nb.workspace = true\n");
     tree_write(&self->at, "w/crates/a/src/lib.rs", "");
+    tree_write(&self->at, "w/crates/plain/notes.txt", "");
     open_at(self, "w");
     assert_text(root_of(self)->name, "a");
     assert_text(root_of(self)->version, "4.5.6");
+    assert_false(is_said(self, "of the workspace is left out"));
     assert_true(is_said(self, "the sources of a dependency are left out"));
 
     tree_write(&self->at, "w/crates/b/Cargo.toml", "[package]\nname = \"b\"\n");
@@ -687,6 +707,7 @@ int main(void)
         cmocka_unit_test(features_reach_through_the_graph),
         cmocka_unit_test(an_unknown_feature_is_refused_with_those_there_are),
         cmocka_unit_test(targets_are_found_where_cargo_looks),
+        cmocka_unit_test(a_member_that_cannot_be_read_is_missed),
         cmocka_unit_test(a_workspace_is_one_of_its_members),
         cmocka_unit_test(sources_can_be_given_patched_and_vendored),
         cmocka_unit_test(a_git_dependency_is_found_among_checkouts),
