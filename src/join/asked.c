@@ -365,6 +365,9 @@ cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
                                            .parameter_count = parameters};
         if (header != NULL)
             CG_TRY(add_callers(&called, functions, i, &components[i], to, &callers[i], reterr));
+        /* A type parameter of another one, that only its callers know. */
+        if (header != NULL && component->is_within && callers[i].use == NULL)
+            components[i].is_top_level = false;
     }
     *ret = (asked_model){mem, from, components, count, callers};
     return CG_OK;

@@ -66,6 +66,7 @@ typedef struct extract_component {
     cg_str qualified;
     bool is_public;
     bool is_nested;  /* some other component makes it */
+    bool is_within;  /* a function that makes its builder has it built, inside of another one */
     bool is_maker;   /* its constructor makes the builders itself, and its roots are those */
     bool is_skipped; /* not evaluated: only what its signatures say is known */
     const cg_str *roots;

@@ -445,11 +445,14 @@ static cg_code note_uses(maker *self, item_ref function)
         uint32_t component = UINT32_MAX;
         bool is_any = false;
 
-        if (at->root && root->source != BUILDER_PARAMETER && root->owner == function &&
-            !is_of_struct(self, at->parent))
+        if (at->root && root->source != BUILDER_PARAMETER && root->owner == function)
             component = component_of(self, i);
         if (component == UINT32_MAX)
             continue;
+        if (is_of_struct(self, at->parent)) {
+            self->out->components.at[component].is_within = true;
+            continue;
+        }
         for (size_t k = 1; k < track->parameters.count; k++) {
             is_part[k] = track->parameters.at[k].root == at->root &&
                          lies_within(track, track->parameters.at[k].instance, i);
