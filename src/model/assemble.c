@@ -320,7 +320,7 @@ static cg_code find_group(assembler *self, const collision_group *of, collision_
                   number_map_key(first.file, first.start) * 31 +
                       number_map_key(again.file, again.start) + again.end,
                   (uint32_t)self->groups.count};
-    uint32_t at;
+    uint32_t at = 0;
 
     for (;;) {
         CG_TRY(probe_next(self, &walk, &at));
@@ -585,7 +585,7 @@ static cg_code find_site(assembler *self, model_place place, site **ret)
 {
     probe walk = {&self->site_of, number_map_key(place.file, place.start) * 31 + place.end,
                   (uint32_t)self->sites.count};
-    uint32_t at;
+    uint32_t at = 0;
 
     for (;;) {
         CG_TRY(probe_next(self, &walk, &at));
