@@ -1232,6 +1232,79 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
     return code;
 }
 
+static void note_origin(const extractor *self, cg_str name, val given)
+{
+    const extract_component *component = self->component;
+    const trail *track = self->eval->trail;
+    const value *at = value_at(self->eval->values, given);
+    uint8_t origin = EXTRACT_MADE;
+
+    if (at->kind == VALUE_SOME && at->count == 1)
+        at = value_at(self->eval->values, at->as.items[0]);
+    if (at->kind == VALUE_NOTHING)
+        return;
+    if (at->kind == VALUE_BUILDER && at->as.builder->root < track->roots.count) {
+        uint8_t source = track->roots.at[at->as.builder->root].source;
+
+        if (source != BUILDER_PARAMETER && source != BUILDER_VARMAP && source != BUILDER_OTHER)
+            origin = EXTRACT_LOADED;
+    }
+    for (size_t i = 0; i < component->root_count; i++) {
+        if (str_equal(component->roots[i], name))
+            component->origins[i] |= origin;
+    }
+}
+
+cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t component,
+                             uint32_t instance, cg_err *reterr)
+{
+    extractor self = extractor_of(interpreter, ret, reterr);
+    const trail_instance *from = &interpreter->trail->instances.at[instance];
+    ast_ref parameters = 0;
+    size_t count = 0;
+
+    self.component = &ret->components.at[component];
+    if (from->constructor)
+        parameters = signature_of(&self, from->constructor).parameters;
+    if (!self.component->origins)
+        self.component->origins = arena_zero(&ret->mem, self.component->root_count + 1);
+    if (!self.component->origins) {
+        extractor_end(&self);
+        return nomem(&self);
+    }
+    if (parameters) {
+        const ast *tree =
+            program_tree(self.program, self.program->items.at[from->constructor].file);
+
+        for (ast_ref at = ast_at(tree, parameters)->first; at; at = ast_at(tree, at)->next) {
+            uint8_t kind = ast_kind_of(tree, at);
+
+            if (kind != AST_PARAMETER && kind != AST_SELF_PARAMETER)
+                continue;
+            if (kind == AST_PARAMETER && count < from->arg_count)
+                note_origin(&self, parameter_name(&self, tree, at), from->args[count]);
+            count++;
+        }
+    }
+    extractor_end(&self);
+    return CG_OK;
+}
+
+bool extract_is_loaded(const extraction *of, const extract_component *component, cg_str root)
+{
+    const program *code_of = of->eval->program;
+    item_ref named = component->type ? component->type : component->constructor;
+
+    if (!component->origins || !of->has_maps ||
+        (!of->is_run && code_of->items.at[named].visibility == VISIBLE_PUBLIC))
+        return false;
+    for (size_t i = 0; i < component->root_count; i++) {
+        if (str_equal(component->roots[i], root))
+            return component->origins[i] == EXTRACT_LOADED;
+    }
+    return false;
+}
+
 cg_code extract_function(eval *interpreter, const extract_options *options, extraction *ret,
                          item_ref function, bool *ret_is_built, cg_err *reterr)
 {

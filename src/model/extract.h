@@ -71,12 +71,17 @@ typedef struct extract_component {
     bool is_skipped; /* not evaluated: only what its signatures say is known */
     const cg_str *roots;
     size_t root_count;
-    val result; /* what the first constructor returned; only while `made` is called, then 0 */
+    uint8_t *origins; /* by root: EXTRACT_LOADED, EXTRACT_MADE; what functions were seen to give */
+    val result;       /* what the first constructor returned; only while `made` is called, then 0 */
     VEC(extract_parameter) parameters;
     VEC(extract_instance) instances; /* [0] is its own */
     VEC(extract_fault) faults;
     VEC(extract_collision) collisions; /* in the order of asking */
 } extract_component;
+
+/* Where builders come from, as functions that make them hand them on. */
+#define EXTRACT_LOADED 1u /* straight from a file, or tensors: no variables */
+#define EXTRACT_MADE   2u /* from a map, or something else that may be trained */
 
 /* A component as a function that makes its builder itself has it built. */
 typedef struct extract_use {
@@ -99,6 +104,8 @@ typedef struct extraction {
     VEC(extract_use) uses;
     bool is_near;    /* what is kept of all components came near its ceiling */
     bool has_makers; /* components were found by what functions do: model/makers */
+    bool has_maps;   /* a function makes a builder of a map of variables */
+    bool is_run;     /* a program: nobody outside builds its components */
     const struct flow_mark *no_tensors; /* the empty graph, where there is one */
 } extraction;
 
@@ -137,6 +144,13 @@ cg_code extract_function(eval *interpreter, const extract_options *options, extr
  */
 cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, uint32_t instance,
                         item_ref function, const bool *is_part, cg_err *reterr) CG_MUST;
+/*
+ * What the builders that such an instance was given are made of. Where a root comes from files
+ * wherever it is given, in a crate whose calls are all seen, nobody trains its parameters.
+ */
+cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t component,
+                             uint32_t instance, cg_err *reterr) CG_MUST;
+bool extract_is_loaded(const extraction *of, const extract_component *component, cg_str root);
 cg_code extract_close(eval *interpreter, const extract_options *options, extraction *ret,
                       cg_err *reterr) CG_MUST;
 void extraction_free(extraction *self);

@@ -58,6 +58,15 @@ static bool cut_before(const void *context, uint32_t a, uint32_t b)
     return order ? order < 0 : from->cuts.at[a].entry < from->cuts.at[b].entry;
 }
 
+/* Running state, and what comes from a file, is no variable. */
+static bool is_variable(const reporter *self, size_t component, size_t key)
+{
+    const extract_component *of = &self->of->components.at[component];
+    const extract_parameter *at = &of->parameters.at[key];
+
+    return !at->is_running_state && !extract_is_loaded(self->of, of, at->root);
+}
+
 /* --- which entries count --- */
 
 static bool does_run(const learning_entry *entry, item_ref function)
@@ -185,18 +194,17 @@ static cg_code collect_keys(reporter *self, size_t begin, size_t end, bool is_pr
         if (cut->is_proven < is_proven || !is_chosen(self, cut->entry))
             continue;
         for (size_t k = 0; k < cut->key_count; k++) {
-            if (!gets_some(self, component, cut->keys[k], least) &&
+            if (is_variable(self, component, cut->keys[k]) &&
+                !gets_some(self, component, cut->keys[k], least) &&
                 !key_set_add(&self->severed, self->of, component, cut->keys[k]))
                 return nomem(self);
         }
     }
     for (size_t i = 0; i < self->chosen.count; i++) {
         const learning_entry *entry = &self->from->entries.at[self->chosen.at[i]];
-        const extract_component *component = &self->of->components.at[entry->component];
 
         for (size_t k = 0; k < entry->state_count; k++) {
-            if (entry->states[k] == LEARNING_GETS &&
-                !component->parameters.at[k].is_running_state &&
+            if (entry->states[k] == LEARNING_GETS && is_variable(self, entry->component, k) &&
                 !key_set_add(&self->trained, self->of, entry->component, k))
                 return nomem(self);
         }
@@ -253,7 +261,7 @@ static cg_code is_whole_module(reporter *self, size_t index, bool *ret)
     for (size_t k = 0; k < component->parameters.count; k++) {
         const extract_parameter *at = &component->parameters.at[k];
 
-        if (!at->is_running_state)
+        if (is_variable(self, index, k))
             count_parameter(self, component, at->instance,
                             key_set_has(&self->severed, at->root, at->printed));
     }
@@ -405,7 +413,7 @@ static cg_code look_at_call(reporter *self, size_t begin, size_t end)
 /* --- where nothing is left that learns --- */
 
 /* Is the loss of the entry known whole, and gets no parameter a gradient from it? */
-static bool is_dead_loss(const learning_entry *entry)
+static bool is_dead_loss(const reporter *self, const learning_entry *entry)
 {
     bool is_lost = false;
 
@@ -413,9 +421,11 @@ static bool is_dead_loss(const learning_entry *entry)
         !(entry->phases & PHASES_TRAIN))
         return false;
     for (size_t k = 0; k < entry->state_count; k++) {
-        if (entry->states[k] == LEARNING_GETS || entry->states[k] == LEARNING_MAYBE)
+        if ((entry->states[k] == LEARNING_GETS || entry->states[k] == LEARNING_MAYBE) &&
+            is_variable(self, entry->component, k))
             return false;
-        is_lost = is_lost || entry->states[k] == LEARNING_LOST;
+        is_lost = is_lost ||
+                  (entry->states[k] == LEARNING_LOST && is_variable(self, entry->component, k));
     }
     return is_lost;
 }
@@ -429,7 +439,7 @@ static bool has_other_loss(const reporter *self, uint32_t which)
         const learning_entry *other = &self->from->entries.at[i];
 
         if (i != which && other->component == entry->component && other->is_loss &&
-            !is_dead_loss(other))
+            !is_dead_loss(self, other))
             return true;
     }
     return false;
@@ -455,7 +465,7 @@ static cg_code judge_entry(reporter *self, uint32_t which)
     reported_cut *most = NULL;
     bool has_others = false;
 
-    if (!is_dead_loss(entry) || has_other_loss(self, which))
+    if (!is_dead_loss(self, entry) || has_other_loss(self, which))
         return CG_OK;
     is_severed = arena_zero(&self->draft->mem, entry->state_count + 1);
     if (!is_severed)
@@ -477,7 +487,8 @@ static cg_code judge_entry(reporter *self, uint32_t which)
             most = said;
     }
     for (size_t k = 0; k < entry->state_count; k++) {
-        if (entry->states[k] == LEARNING_LOST && !is_severed[k])
+        if (entry->states[k] == LEARNING_LOST && !is_severed[k] &&
+            is_variable(self, entry->component, k))
             return CG_OK;
     }
     if (!most)

@@ -431,6 +431,26 @@ static bool lies_within(const trail *track, uint32_t instance, uint32_t outer)
     return instance == outer;
 }
 
+/* What every component that is built on the way of the function is given its builders from. */
+static cg_code note_origins(maker *self)
+{
+    trail *track = self->eval->trail;
+
+    for (size_t i = 1; i < track->roots.count; i++)
+        self->out->has_maps = self->out->has_maps || track->roots.at[i].source == BUILDER_VARMAP;
+    for (uint32_t i = 2; i < track->instances.count; i++) {
+        const model_type *shape = type_at(self->types, track->instances.at[i].type);
+
+        for (uint32_t k = 0; shape->kind == TYPE_ITEM && k < self->out->components.count; k++) {
+            const extract_component *at = &self->out->components.at[k];
+
+            if (shape->item && at->type == shape->item && !at->is_maker)
+                CG_TRY(extract_note_origins(self->eval, self->out, k, i, self->reterr));
+        }
+    }
+    return CG_OK;
+}
+
 /* What the function gives the constructors of components that it calls itself. */
 static cg_code note_uses(maker *self, item_ref function)
 {
@@ -439,6 +459,7 @@ static cg_code note_uses(maker *self, item_ref function)
 
     if (!is_part)
         return nomem(self);
+    CG_TRY(note_origins(self));
     for (uint32_t i = 2; i < track->instances.count; i++) {
         const trail_instance *at = &track->instances.at[i];
         const trail_root *root = &track->roots.at[at->root];
@@ -545,6 +566,16 @@ static cg_code look_at(maker *self, const function_fact *fact)
         self->reterr);
 }
 
+/* Is the function where a program begins? */
+static bool is_start(const program *code_of, item_ref function)
+{
+    const program_item *item = &code_of->items.at[function];
+    const program_crate *crate = &code_of->crates.at[code_of->modules.at[item->module].crate];
+
+    return crate->is_scanned && !crate->is_library && !item->owner && item->module == crate->root &&
+           str_equal(program_text(code_of, item->name), CG_LIT("main"));
+}
+
 cg_code makers_run(eval *interpreter, const function_facts *functions,
                    const extract_options *options, extraction *ret, cg_err *reterr)
 {
@@ -567,6 +598,7 @@ cg_code makers_run(eval *interpreter, const function_facts *functions,
         values_mark before = values_position(interpreter->values);
         bool takes = false, gives = false;
 
+        ret->is_run = ret->is_run || is_start(self.program, functions->all.at[i].item);
         if (!self.makes[i] || walk_is_test(self.program, functions->all.at[i].item))
             continue;
         code = builder_of_function(self.types, functions->all.at[i].item, &takes, &gives, reterr);
