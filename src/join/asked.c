@@ -6,6 +6,7 @@
 #include "join/as_called.h"
 #include "model/ids.h"
 #include "model/index.h"
+#include "model/index_text.h"
 #include "model/normalise.h"
 #include "model/rules.h"
 
@@ -49,6 +50,30 @@ static void skip_printed(reading *self, size_t count)
     self->printed_len -= count;
 }
 
+/* Is it what stands before `in` in the loop around: `i` of `(i, w) in dims.windows(2)`? */
+static bool is_counter(const reading *self, cg_str name)
+{
+    cg_str head = self->parameter->repeat;
+    size_t end = head.ptr != NULL ? str_find(head, CG_LIT(" in ")) : SIZE_MAX;
+
+    head.len = end == SIZE_MAX ? 0 : end;
+    return index_text_mentions(head, name);
+}
+
+/* How far apart the numbers of two rounds are; unset: not always as far. */
+static opt_u64 step_of(reading *self, expr number, expr counter)
+{
+    expr_binding next = {counter,
+                         expr_binary(self->exprs, EXPR_ADD, counter, expr_const(self->exprs, 1))};
+    expr step =
+        expr_binary(self->exprs, EXPR_SUB, expr_substitute(self->exprs, number, &next, 1), number);
+    int64_t known = 0;
+
+    if (!expr_constant(self->exprs, step, &known) || known == 0 || known == INT64_MIN)
+        return (opt_u64){0};
+    return (opt_u64){known < 0 ? (uint64_t)-known : (uint64_t)known, true};
+}
+
 /*
  * What a counter of a loop makes of a hole: the value in the first round and the step, when the
  * hole is that counter times a number plus a number. Counters go from 0 and have plain names.
@@ -59,6 +84,12 @@ static bool count_hole(reading *self, expr number, key_piece *ret)
     int64_t first, second;
     bool is_good = expr_symbols(self->exprs, number, &symbols);
 
+    for (size_t i = 0; is_good && i < symbols.count && ret->counter == EXPR_NONE; i++) {
+        if (is_counter(self, expr_text(self->exprs, symbols.at[i])))
+            ret->counter = symbols.at[i];
+    }
+    if (is_good && ret->counter != EXPR_NONE)
+        ret->step = step_of(self, number, ret->counter);
     if (is_good && symbols.count == 1 && self->parameter->repeat.ptr != NULL) {
         cg_str text = expr_text(self->exprs, symbols.at[0]);
         bool is_plain = text.len > 0;
@@ -84,7 +115,7 @@ static bool take_hole(reading *self)
     key_piece *to = &self->to[self->count++];
     cg_str name = hole_name(self);
 
-    *to = (key_piece){.text = name, .is_number = from->number != EXPR_NONE};
+    *to = (key_piece){.text = name, .is_number = from->number != EXPR_NONE, .number = from->number};
     skip_printed(self, name.len + 2);
     self->piece++;
     self->offset = 0;

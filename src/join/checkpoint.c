@@ -5,6 +5,7 @@
 #include "join/checkpoint_report.h"
 #include "join/diagnosis.h"
 #include "join/difference.h"
+#include "join/member_shape.h"
 
 /* --- what is asked for, what there is --- */
 
@@ -76,106 +77,6 @@ static cg_code collect_names(checkpoint_part *self, cg_err *reterr)
     return CG_OK;
 }
 
-/* --- shapes of the members of a family --- */
-
-static bool is_word_byte(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || (byte & 0x80) != 0;
-}
-
-static bool mentions(cg_str text, cg_str word)
-{
-    for (size_t at = 0; at + word.len <= text.len; at++) {
-        cg_str rest = {text.ptr + at, text.len - at};
-        size_t found = str_find(rest, word);
-        size_t end;
-
-        if (found == SIZE_MAX || word.len == 0)
-            return false;
-        at += found;
-        end = at + word.len;
-        if ((at == 0 || !is_word_byte(text.ptr[at - 1])) &&
-            (end == text.len || !is_word_byte(text.ptr[end])))
-            return true;
-    }
-    return false;
-}
-
-/* What a symbol is for one member: a number, a symbol of its own, or EXPR_NONE for itself. */
-static cg_code localise(checkpoint_part *self, const key_pattern *pattern,
-                        const key_numbers *numbers, expr symbol, expr *ret, cg_err *reterr)
-{
-    cg_str text = expr_text(self->pool, symbol);
-    buf own;
-
-    *ret = EXPR_NONE;
-    buf_init(&own, self->heap, UINT32_MAX);
-    for (uint32_t i = 0; i < pattern->number_count; i++) {
-        cg_str name = pattern->numbers[i]->text;
-
-        if ((numbers->bound >> i & 1) == 0)
-            continue;
-        if (str_equal(text, name)) {
-            *ret = expr_const(self->pool, (int64_t)numbers->at[i]);
-            break;
-        }
-        if (!mentions(text, name))
-            continue;
-        if (own.len == 0)
-            buf_add(&own, text);
-        buf_addf(&own, " at %.*s = %llu", (int)name.len, name.ptr,
-                 (unsigned long long)numbers->at[i]);
-    }
-    if (*ret == EXPR_NONE && own.len > 0 && !own.failed)
-        *ret = expr_symbol(self->pool, buf_text(&own));
-    buf_free(&own);
-    return self->pool->failed ? err_nomem(reterr) : CG_OK;
-}
-
-static cg_code member_shape(checkpoint_part *self, const asked *from, const key_numbers *numbers,
-                            const expr **ret, cg_err *reterr)
-{
-    const wanted_parameter *parameter = from->from;
-    expr_list symbols = {0};
-    VEC(expr_binding) bindings = {0};
-    cg_code code = CG_OK;
-    expr *shape;
-
-    *ret = parameter->shape;
-    if (!parameter->has_rank || numbers->bound == 0)
-        return CG_OK;
-    for (uint32_t i = 0; i < parameter->rank; i++) {
-        if (!expr_symbols(self->pool, parameter->shape[i], &symbols))
-            code = err_nomem(reterr);
-    }
-    for (size_t i = 0; code == CG_OK && i < symbols.count; i++) {
-        expr value = EXPR_NONE;
-        expr_binding *added;
-
-        code = localise(self, &from->pattern, numbers, symbols.at[i], &value, reterr);
-        if (code != CG_OK || value == EXPR_NONE)
-            continue;
-        added = vec_add(self->heap, &bindings);
-        if (added == NULL)
-            code = err_nomem(reterr);
-        else
-            *added = (expr_binding){symbols.at[i], value};
-    }
-    if (code == CG_OK && bindings.count > 0) {
-        shape = arena_take(self->mem, (parameter->rank + 1) * sizeof *shape);
-        if (shape == NULL)
-            code = err_nomem(reterr);
-        for (uint32_t i = 0; shape != NULL && i < parameter->rank; i++)
-            shape[i] =
-                expr_substitute(self->pool, parameter->shape[i], bindings.at, bindings.count);
-        *ret = shape;
-    }
-    vec_free(self->pool->heap, &symbols);
-    vec_free(self->heap, &bindings);
-    return code;
-}
-
 /* --- members --- */
 
 static cg_code add_entry(checkpoint_part *self, uint32_t index, const key_numbers *numbers,
@@ -198,7 +99,8 @@ static cg_code add_entry(checkpoint_part *self, uint32_t index, const key_number
     if (!key_pattern_text(self->mem, self->heap, &from->pattern, numbers, &text) ||
         !key_name_make(self->mem, text, &added->key.name))
         return err_nomem(reterr);
-    return member_shape(self, from, numbers, &added->key.shape, reterr);
+    return member_shape_make(self->heap, self->mem, self->pool, from->from, &from->pattern, numbers,
+                             &added->key.shape, reterr);
 }
 
 static cg_code add_members(checkpoint_part *self, uint32_t index, key_numbers start,

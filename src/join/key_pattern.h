@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/vec.h"
+#include "model/expr.h"
 
 #define KEY_NUMBERS 8u      /* placeholders of one key; more make it match nothing */
 #define KEY_FAMILY  100000u /* members of one family */
@@ -21,6 +22,8 @@
 typedef struct key_piece {
     cg_str text; /* what is written, or the placeholder's name */
     bool is_number;
+    expr number;   /* of the pool that shapes are in; EXPR_NONE: the symbol called `text` */
+    expr counter;  /* the symbol in it that a loop counts; EXPR_NONE: not known which */
     opt_u64 first; /* the lowest number the loop counts; unset: not known */
     opt_u64 step;  /* unset: 1 */
     opt_u64 end;   /* one past the highest, when the source says so */

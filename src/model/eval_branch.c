@@ -131,8 +131,9 @@ typedef struct repetition {
     void *context;
     val item; /* 0: rounds have none */
     sym symbol;
-    expr count;  /* 0 unknown */
-    cg_str text; /* `i in 0..n` */
+    expr count;       /* 0 unknown */
+    bool is_downward; /* the symbol goes from count - 1 to 0 */
+    cg_str text;      /* `i in 0..n` */
     loop_scope *loop;
     VEC(carried) cells;
     bool is_counter_named; /* the symbol takes the name of a variable that counts */
@@ -145,6 +146,18 @@ typedef struct repetition {
 static expr symbol_of(repetition *self)
 {
     return expr_symbol(self->eval->exprs, program_text(self->eval->program, self->symbol));
+}
+
+/* How many rounds came before. */
+static expr rounds_before(repetition *self)
+{
+    expr_pool *pool = self->eval->exprs;
+
+    if (!self->is_downward)
+        return symbol_of(self);
+    return expr_binary(pool, EXPR_SUB,
+                       expr_binary(pool, EXPR_SUB, self->count, expr_const(pool, 1)),
+                       symbol_of(self));
 }
 
 static bool is_active(const eval *self, sym symbol)
@@ -225,6 +238,7 @@ static val repeat_growth(repetition *self, val before, val seen, val after, expr
                 items[total] = inner->as.repeat.items[0];
             }
             repeat.as.repeat.items = &items[total];
+            repeat.is_inclusive = self->is_downward;
             repeat.as.repeat.symbol = self->symbol;
             repeat.as.repeat.count = often;
             items[total] = value_make(all, &repeat);
@@ -260,7 +274,7 @@ static val widened(repetition *self, val before, val inside, val after, bool is_
     eval *owner = self->eval;
     values *all = owner->values;
     const value *x = value_at(all, before), *y = value_at(all, after), *z = value_at(all, inside);
-    expr times = is_after ? self->count : symbol_of(self);
+    expr times = is_after ? self->count : rounds_before(self);
 
     if (value_equal(all, before, after))
         return before;
@@ -382,7 +396,8 @@ static bool is_settled(repetition *self)
 {
     eval *owner = self->eval;
     expr symbol = symbol_of(self);
-    expr next = expr_binary(owner->exprs, EXPR_ADD, symbol, expr_const(owner->exprs, 1));
+    expr next = expr_binary(owner->exprs, EXPR_ADD, symbol,
+                            expr_const(owner->exprs, self->is_downward ? -1 : 1));
     bool is_good = true;
 
     for (size_t i = 0; i < self->cells.count; i++) {
@@ -503,6 +518,7 @@ static cg_code enter(repetition *self, val entry, sym wanted)
 
     self->item = at->as.repeat.items[0];
     self->count = at->as.repeat.count;
+    self->is_downward = at->is_inclusive && old;
     if (!old)
         old = eval_word(owner, WORD_INDEX);
     self->symbol = free_symbol(
@@ -520,6 +536,7 @@ static val repeat_value(repetition *self, val item)
 {
     value made = {.kind = VALUE_REPEAT};
 
+    made.is_inclusive = self->is_downward;
     made.as.repeat.items = &item;
     made.as.repeat.symbol = self->symbol;
     made.as.repeat.count = self->count;

@@ -638,6 +638,13 @@ static cg_code list_entry(eval *self, val list, val index, val *ret)
         if (item->kind == VALUE_REPEAT && at->count == 1 && which) {
             cg_str name = program_text(self->program, item->as.repeat.symbol);
 
+            if (item->is_inclusive) /* the last index comes first */
+                which = expr_binary(self->exprs, EXPR_SUB,
+                                    expr_binary(self->exprs, EXPR_SUB, item->as.repeat.count,
+                                                expr_const(self->exprs, 1)),
+                                    which);
+            if (!which)
+                break;
             *ret = value_substitute(self->values, item->as.repeat.items[0],
                                     expr_symbol(self->exprs, name), which);
             return *ret ? CG_OK : err_nomem(self->reterr);

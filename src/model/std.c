@@ -249,43 +249,47 @@ static sym closure_parameter(eval *self, val closure)
     return 0;
 }
 
-/* The value of the index, renamed: only the integer itself, or the first of a tuple. */
-static val renamed(eval *self, val item, expr from, expr to, bool *is_renamed)
+/* Is it a number, or a tuple that begins with one, that changes with the index? */
+static bool is_counted(const eval *self, val item, sym index)
 {
-    value it = *value_at(self->values, item);
-    val parts[4];
+    const value *at = value_at(self->values, item);
+    expr_list symbols = {NULL, 0, 0};
+    bool is_there = false;
+    expr number;
+    expr wanted;
 
-    if (it.kind == VALUE_INT && value_number(self->values, item) == from) {
-        *is_renamed = true;
-        return value_int(self->values, to);
+    if (at->kind == VALUE_TUPLE && at->count > 0)
+        item = at->as.items[0];
+    number = value_number(self->values, item);
+    wanted = expr_symbol(self->exprs, program_text(self->program, index));
+    if (number != EXPR_NONE && expr_symbols(self->exprs, number, &symbols)) {
+        for (size_t i = 0; i < symbols.count; i++)
+            is_there = is_there || symbols.at[i] == wanted;
     }
-    if (it.kind != VALUE_TUPLE || it.count == 0 || it.count > 4)
-        return item;
-    memcpy(parts, it.as.items, it.count * sizeof *parts);
-    if (value_number(self->values, parts[0]) != from)
-        return item;
-    *is_renamed = true;
-    parts[0] = value_int(self->values, to);
-    return parts[0] == 0 ? 0 : value_list(self->values, VALUE_TUPLE, parts, it.count);
+    vec_free(self->exprs->heap, &symbols);
+    return is_there;
 }
 
+/* The index under the name that the closure gives it, everywhere in the item. */
 static val rename_index(eval *self, val list, sym name)
 {
     value whole = *value_at(self->values, list);
-    bool is_renamed = false;
     value entry;
     val item;
 
     if (name == 0 || whole.kind != VALUE_LIST || whole.count != 1)
         return list;
     entry = *value_at(self->values, whole.as.items[0]);
-    if (entry.kind != VALUE_REPEAT || entry.as.repeat.symbol == 0 || entry.as.repeat.symbol == name)
+    if (entry.kind != VALUE_REPEAT || entry.as.repeat.symbol == 0 ||
+        entry.as.repeat.symbol == name ||
+        !is_counted(self, entry.as.repeat.items[0], entry.as.repeat.symbol))
         return list;
-    item = renamed(self, entry.as.repeat.items[0],
-                   expr_symbol(self->exprs, program_text(self->program, entry.as.repeat.symbol)),
-                   expr_symbol(self->exprs, program_text(self->program, name)), &is_renamed);
-    if (!is_renamed || item == 0)
-        return item == 0 ? 0 : list;
+    item = value_substitute(
+        self->values, entry.as.repeat.items[0],
+        expr_symbol(self->exprs, program_text(self->program, entry.as.repeat.symbol)),
+        expr_symbol(self->exprs, program_text(self->program, name)));
+    if (item == 0)
+        return 0;
     entry.as.repeat.items = &item;
     entry.as.repeat.symbol = name;
     item = value_make(self->values, &entry);

@@ -2,6 +2,7 @@
 #include "model/std_handlers.h"
 
 #include "base/str_name.h"
+#include "model/index_text.h"
 #include "model/std_text.h"
 #include "model/value_kinds.h"
 
@@ -76,8 +77,62 @@ typedef struct list_view {
     size_t count;
 } list_view;
 
-/* The receiver's items as they are; a copy of the view survives new values. */
-static cg_code view_of(library_call *call, val iterable, val closure, list_view *ret)
+/* The repetition's item for one value of its index. */
+static val item_for(library_call *call, val repeat, expr index)
+{
+    const value *at = std_at(call, repeat);
+
+    if (at->as.repeat.symbol == 0)
+        return at->as.repeat.items[0];
+    return value_substitute(call->eval->values, at->as.repeat.items[0],
+                            symbol_expr(call, at->as.repeat.symbol), index);
+}
+
+/* Some number that changes with the index, by a name of its own. */
+static expr unknown_position(library_call *call, const char *how, sym symbol)
+{
+    cg_str text;
+
+    if (!arena_format(&call->eval->values->mem, &text, "%s(%.*s)", how,
+                      STR_NAME(program_text(call->eval->program, symbol))))
+        return EXPR_NONE;
+    return expr_call(call->eval->exprs, text);
+}
+
+/* The repetition of the items at first, first + step, ...; the numbers may be unknown. */
+static val moved(library_call *call, val repeat, expr first, expr step, expr count)
+{
+    expr_pool *pool = call->eval->exprs;
+    sym symbol = std_at(call, repeat)->as.repeat.symbol;
+    expr place;
+
+    if (symbol == 0)
+        return make_repeat(call->eval, std_at(call, repeat)->as.repeat.items[0], 0, count);
+    place = expr_binary(pool, EXPR_ADD, first,
+                        expr_binary(pool, EXPR_MUL, step, symbol_expr(call, symbol)));
+    if (place == EXPR_NONE)
+        place = unknown_position(call, "place", symbol);
+    return make_repeat(call->eval, item_for(call, repeat, place), symbol, count);
+}
+
+/* A repetition that counts down as one that counts up: its first item is the last one. */
+static val upward(library_call *call, val entry)
+{
+    expr_pool *pool = call->eval->exprs;
+    value at = *std_at(call, entry);
+    expr last = expr_binary(pool, EXPR_SUB, at.as.repeat.count, expr_const(pool, 1));
+
+    if (at.kind != VALUE_REPEAT || !at.is_inclusive)
+        return entry;
+    if (last != EXPR_NONE)
+        return moved(call, entry, last, expr_const(pool, -1), at.as.repeat.count);
+    return make_repeat(call->eval,
+                       item_for(call, entry, unknown_position(call, "rev", at.as.repeat.symbol)),
+                       at.as.repeat.symbol, EXPR_NONE);
+}
+
+/* The items, whichever way a repetition counts; a copy of the view survives new values. */
+static cg_code raw_view_of(library_call *call, val iterable, val closure, list_view *ret)
 {
     val list = 0;
 
@@ -85,6 +140,33 @@ static cg_code view_of(library_call *call, val iterable, val closure, list_view 
     *ret = (list_view){NULL, 0};
     if (list != 0 && std_kind(call, list) == VALUE_LIST)
         *ret = (list_view){std_at(call, list)->as.items, std_at(call, list)->count};
+    return CG_OK;
+}
+
+/* The items in the order they come in: item k of a repetition is that of index k. */
+static cg_code view_of(library_call *call, val iterable, val closure, list_view *ret)
+{
+    list_view list;
+    val *items = NULL;
+
+    CG_TRY(raw_view_of(call, iterable, closure, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        val one = is_repeat(call, list.at[i]) ? upward(call, list.at[i]) : list.at[i];
+
+        if (one == list.at[i])
+            continue;
+        if (items == NULL) {
+            items = arena_take(&call->eval->values->mem, list.count * sizeof *items);
+            if (items == NULL || one == 0)
+                return err_nomem(call->eval->reterr);
+            memcpy(items, list.at, list.count * sizeof *items);
+            list.at = items;
+        }
+        if (one == 0)
+            return err_nomem(call->eval->reterr);
+        items[i] = one;
+    }
+    *ret = list;
     return CG_OK;
 }
 
@@ -233,17 +315,6 @@ cg_code list_enumerate(library_call *call)
     return give_room(call, &room, false);
 }
 
-/* The repetition's item for one value of its index. */
-static val item_for(library_call *call, val repeat, expr index)
-{
-    const value *at = std_at(call, repeat);
-
-    if (at->as.repeat.symbol == 0)
-        return at->as.repeat.items[0];
-    return value_substitute(call->eval->values, at->as.repeat.items[0],
-                            symbol_expr(call, at->as.repeat.symbol), index);
-}
-
 static val zip_repeats(library_call *call, val a, val b)
 {
     value left = *std_at(call, a);
@@ -254,10 +325,22 @@ static val zip_repeats(library_call *call, val a, val b)
 
     if (count == EXPR_NONE)
         count = right.as.repeat.count;
+    else if (right.as.repeat.count != EXPR_NONE &&
+             expr_differs(call->eval->exprs, count, right.as.repeat.count))
+        count = expr_binary(call->eval->exprs, EXPR_MIN, count, right.as.repeat.count);
     if (symbol != 0 && right.as.repeat.symbol != symbol)
         second = item_for(call, b, symbol_expr(call, symbol));
     return make_repeat(call->eval, make_pair(call->eval, left.as.repeat.items[0], second), symbol,
                        count);
+}
+
+/* The repetition without its first items. */
+static val beyond(library_call *call, val repeat, expr first)
+{
+    expr_pool *pool = call->eval->exprs;
+
+    return moved(call, repeat, first, expr_const(pool, 1),
+                 expr_binary(pool, EXPR_SUB, entry_count(call, repeat), first));
 }
 
 cg_code list_zip(library_call *call)
@@ -286,7 +369,12 @@ cg_code list_zip(library_call *call)
         val right = b.at[b.count == 1 && is_repeat(call, b.at[0]) ? 0 : i];
 
         if (is_repeat(call, left) && is_repeat(call, right)) {
-            room_add(&room, zip_repeats(call, left, right));
+            /* Behind some single items the one goes on where the other begins. */
+            if (i > 0 && a.count == 1)
+                left = beyond(call, left, index);
+            if (i > 0 && b.count == 1)
+                right = beyond(call, right, index);
+            room_add(&room, left == 0 || right == 0 ? 0 : zip_repeats(call, left, right));
             continue;
         }
         if (is_repeat(call, left))
@@ -303,9 +391,14 @@ cg_code list_rev(library_call *call)
     list_room room = {.eval = call->eval};
     list_view list;
 
-    CG_TRY(view_self(call, &list));
-    for (size_t i = list.count; i > 0; i--)
-        room_add(&room, list.at[i - 1]);
+    CG_TRY(raw_view_of(call, call->receiver, 0, &list));
+    for (size_t i = list.count; i > 0; i--) {
+        value entry = *std_at(call, list.at[i - 1]);
+        bool is_counted = entry.kind == VALUE_REPEAT && entry.as.repeat.symbol != 0;
+
+        entry.is_inclusive = !entry.is_inclusive;
+        room_add(&room, is_counted ? value_make(call->eval->values, &entry) : list.at[i - 1]);
+    }
     return give_room(call, &room, false);
 }
 
@@ -330,19 +423,29 @@ cg_code list_chain(library_call *call)
     return give_room(call, &room, false);
 }
 
-/* One repetition, with another count. */
-static cg_code give_recounted(library_call *call, list_view list, expr count)
+/* Items at first, first + step, ... of what is not known one by one. */
+static cg_code give_moved(library_call *call, list_view list, expr first, expr step, expr count)
 {
     list_room room = {.eval = call->eval};
+    int64_t skipped = 0;
+    size_t from = 0;
 
-    for (size_t i = 0; i < list.count; i++) {
-        value entry = *std_at(call, list.at[i]);
-
-        if (entry.kind == VALUE_REPEAT)
-            room_add(&room, make_repeat(call->eval, entry.as.repeat.items[0],
-                                        entry.as.repeat.symbol, list.count == 1 ? count : 0));
+    /* Single items that come before. */
+    if (expr_constant(call->eval->exprs, first, &skipped) &&
+        step == expr_const(call->eval->exprs, 1)) {
+        while ((int64_t)from < skipped && from < list.count && !is_repeat(call, list.at[from]))
+            from++;
+        first = expr_const(call->eval->exprs, skipped - (int64_t)from);
+    }
+    for (size_t i = from; i < list.count; i++) {
+        if (!is_repeat(call, list.at[i]))
+            room_add(&room, from > 0 && skipped == (int64_t)from
+                                ? list.at[i]
+                                : make_repeat(call->eval, list.at[i], 0, EXPR_NONE));
+        else if (i == from)
+            room_add(&room, moved(call, list.at[i], first, step, i + 1 == list.count ? count : 0));
         else
-            room_add(&room, make_repeat(call->eval, list.at[i], 0, EXPR_NONE));
+            room_add(&room, moved(call, list.at[i], EXPR_NONE, EXPR_NONE, EXPR_NONE));
     }
     return give_room(call, &room, false);
 }
@@ -361,7 +464,8 @@ cg_code list_take(library_call *call)
     number = value_number(call->eval->values, call->args[0]);
     if (list.count == 1 && entry_count(call, list.at[0]) != EXPR_NONE)
         number = expr_binary(call->eval->exprs, EXPR_MIN, number, entry_count(call, list.at[0]));
-    return give_recounted(call, list, number);
+    return give_moved(call, list, expr_const(call->eval->exprs, 0),
+                      expr_const(call->eval->exprs, 1), number);
 }
 
 cg_code list_skip(library_call *call)
@@ -378,7 +482,8 @@ cg_code list_skip(library_call *call)
     number = expr_binary(call->eval->exprs, EXPR_SUB,
                          list.count == 1 ? entry_count(call, list.at[0]) : EXPR_NONE,
                          value_number(call->eval->values, call->args[0]));
-    return give_recounted(call, list, number);
+    return give_moved(call, list, value_number(call->eval->values, call->args[0]),
+                      expr_const(call->eval->exprs, 1), number);
 }
 
 cg_code list_step_by(library_call *call)
@@ -390,8 +495,16 @@ cg_code list_step_by(library_call *call)
     CG_TRY(view_self(call, &list));
     if (known_arg(call, 0, &step) && step == 1)
         return give_slice(call, list, 0, list.count);
-    if (step == 0 || !is_plain(call, list))
-        return give_recounted(call, list, EXPR_NONE);
+    if (step == 0 || !is_plain(call, list)) {
+        expr_pool *pool = call->eval->exprs;
+        expr by = std_arg(call, 0) ? value_number(call->eval->values, call->args[0]) : EXPR_NONE;
+        expr count = list.count == 1 ? entry_count(call, list.at[0]) : EXPR_NONE;
+
+        count = expr_binary(pool, EXPR_ADD, count,
+                            expr_binary(pool, EXPR_SUB, by, expr_const(pool, 1)));
+        return give_moved(call, list, expr_const(pool, 0), by,
+                          expr_binary(pool, EXPR_DIV, count, by));
+    }
     for (size_t i = 0; i < list.count; i += (size_t)step)
         room_add(&room, list.at[i]);
     return give_room(call, &room, false);
@@ -762,23 +875,6 @@ cg_code list_len(library_call *call)
     return std_give_number(call, total);
 }
 
-/* Does the text mention the name as a word: `cfg.sizes[index]`? */
-static bool mentions(cg_str text, cg_str name)
-{
-    for (size_t i = 0; i + name.len <= text.len; i++) {
-        char before = i > 0 ? text.ptr[i - 1] : ' ';
-        char after = i + name.len < text.len ? text.ptr[i + name.len] : ' ';
-        bool is_word = !(before == '_' || before == '.' || (before >= '0' && before <= '9') ||
-                         (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z')) &&
-                       !(after == '_' || (after >= '0' && after <= '9') ||
-                         (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z'));
-
-        if (is_word && memcmp(text.ptr + i, name.ptr, name.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Does the number change with the index of its repetition? */
 static bool varies(const library_call *call, expr number, sym symbol)
 {
@@ -792,7 +888,8 @@ static bool varies(const library_call *call, expr number, sym symbol)
     if (!expr_symbols(call->eval->exprs, number, &found))
         is_inside = true;
     for (size_t i = 0; i < found.count; i++)
-        is_inside = is_inside || mentions(expr_text(call->eval->exprs, found.at[i]), name);
+        is_inside =
+            is_inside || index_text_mentions(expr_text(call->eval->exprs, found.at[i]), name);
     vec_free(call->eval->exprs->heap, &found);
     return is_inside;
 }
@@ -1117,7 +1214,8 @@ static cg_code give_range(library_call *call, list_view list, const value *range
     if (is_plain(call, list) && expr_constant(numbers, low, &from) &&
         expr_constant(numbers, high, &to) && from >= 0 && from <= to && to <= (int64_t)list.count)
         return give_slice(call, list, (size_t)from, (size_t)to);
-    return give_recounted(call, list, expr_binary(numbers, EXPR_SUB, high, low));
+    return give_moved(call, list, low, expr_const(numbers, 1),
+                      expr_binary(numbers, EXPR_SUB, high, low));
 }
 
 /* `ids[..]`. An item was looked for before; what is not known of it stays unknown. */
@@ -1232,7 +1330,7 @@ cg_code list_cycle(library_call *call)
     list_view list;
 
     CG_TRY(view_self(call, &list));
-    return give_recounted(call, list, EXPR_NONE);
+    return give_moved(call, list, EXPR_NONE, EXPR_NONE, EXPR_NONE);
 }
 
 /* join, concat: of texts a text, of lists a list. */

@@ -118,7 +118,7 @@ typedef struct closure_value {
 typedef struct value {
     uint8_t kind;
     bool is_known;
-    bool is_inclusive; /* VALUE_RANGE */
+    bool is_inclusive; /* VALUE_RANGE; of a VALUE_REPEAT: its index counts down */
     bool has_builder;  /* set by value_make: a builder, or one lies somewhere inside */
     uint16_t count;    /* of items or fields */
     sym variant;       /* VALUE_ENUM */

@@ -1,5 +1,7 @@
 #include "model/value_kinds.h"
 
+#include "model/index_text.h"
+
 #define EQUAL_DEPTH 24u /* deeper values are taken for different */
 
 typedef struct class_row {
@@ -296,32 +298,28 @@ void values_forget(values *self, values_mark mark)
 typedef struct renaming {
     values *all;
     expr symbol, by;
-    cg_str from, to; /* `[index]` and `[i + 1]`, as they stand in texts */
+    cg_str from; /* as it stands in texts: `index` */
     bool failed;
 } renaming;
 
 static val renamed(renaming *self, val which, unsigned depth);
 
-/* Texts name what they stand for: `cfg.depths[index]` becomes `cfg.depths[i]`. */
+/* Texts name what they stand for: `cfg.depths[index + 1]` becomes `cfg.depths[i + 1]`. */
 static bool renamed_text(renaming *self, cg_str *text)
 {
-    size_t at = text->len >= self->from.len ? str_find(*text, self->from) : SIZE_MAX;
     bool has_changed = false;
+    buf made;
 
-    for (unsigned i = 0; at != SIZE_MAX && i < 16; i++) {
-        cg_str head = {text->ptr, at};
-        cg_str tail = {text->ptr + at + self->from.len, text->len - at - self->from.len};
-        size_t next = str_find(tail, self->from);
-        cg_str whole;
-
-        if (!value_name(self->all, head, "", self->to, &whole) ||
-            !value_name(self->all, whole, "", tail, text)) {
-            self->failed = true;
-            return false;
-        }
-        has_changed = true;
-        at = next == SIZE_MAX ? SIZE_MAX : head.len + self->to.len + next;
+    if (str_find(*text, CG_LIT("[")) == SIZE_MAX || !index_text_mentions(*text, self->from))
+        return false;
+    buf_init(&made, self->all->heap, UINT32_MAX);
+    if (!index_text_replace(self->all->exprs, *text, self->from, self->by, &made))
+        self->failed = true;
+    else if (!str_equal(buf_text(&made), *text)) {
+        has_changed = arena_text(&self->all->mem, buf_text(&made), text);
+        self->failed |= !has_changed;
     }
+    buf_free(&made);
     return has_changed;
 }
 
@@ -536,19 +534,12 @@ static val renamed(renaming *self, val which, unsigned depth)
 
 val value_substitute(values *self, val which, expr symbol, expr by)
 {
-    renaming work = {.all = self, .symbol = symbol, .by = by};
-    cg_str from = expr_text(self->exprs, symbol), to;
-    val number, result;
+    renaming work = {
+        .all = self, .symbol = symbol, .by = by, .from = expr_text(self->exprs, symbol)};
+    val result;
 
     if (!symbol || !by || symbol == by)
         return which;
-    number = value_int(self, by);
-    if (!number || !value_print(self, number, &to) ||
-        !value_name(self, CG_LIT("["), "", from, &work.from) ||
-        !value_name(self, work.from, "]", CG_LIT(""), &work.from) ||
-        !value_name(self, CG_LIT("["), "", to, &work.to) ||
-        !value_name(self, work.to, "]", CG_LIT(""), &work.to))
-        return 0;
     result = renamed(&work, which, 0);
 
     return work.failed ? 0 : result;
