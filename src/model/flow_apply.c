@@ -1217,7 +1217,13 @@ static interval result_domain(flow_call *self)
             it = interval_between(1, INFINITY);
         it.is_rounded |= is_part_of_softmax(self, self->tensors[0]);
         return it;
-    case DOMAIN_CALL: return interval_apply((enum interval_function)row->function, x);
+    case DOMAIN_CALL:
+        it = interval_apply((enum interval_function)row->function, x);
+        if (row->function == INTERVAL_ELU && it.lo < 0 && b.is_known && b.lo == b.hi) {
+            it.lo = -fabs(b.lo);
+            it.lo_guessed = x.lo_guessed || !x.is_known;
+        }
+        return it;
     case DOMAIN_ADD: return interval_combine(INTERVAL_ADD, a, b);
     case DOMAIN_SUB: return interval_combine(INTERVAL_SUB, a, b);
     case DOMAIN_MUL:
@@ -1251,6 +1257,10 @@ static interval result_domain(flow_call *self)
         it.hi_open = true;
         return it;
     case DOMAIN_RAND:
+        if (row->operands[0] == 'x') { /* rand_like: the tensor is before the bounds */
+            a = b;
+            b = domain_of(self, 2);
+        }
         if (!a.is_known || !b.is_known)
             return it;
         it = interval_between(a.lo, b.hi);

@@ -33,6 +33,8 @@ static interval both(interval a, interval b)
     it.is_whole = a.is_whole && b.is_whole;
     it.is_assumed = a.is_assumed || b.is_assumed;
     it.is_mixed = a.is_mixed || b.is_mixed;
+    it.lo_guessed = a.lo_guessed || b.lo_guessed;
+    it.hi_guessed = a.hi_guessed || b.hi_guessed;
     return it;
 }
 
@@ -127,9 +129,17 @@ static double product(double a, double b)
     return a == 0 || b == 0 ? 0 : a * b;
 }
 
+/* What turns ends around: a guess of one is a guess of both. */
+static interval either_guessed(interval it)
+{
+    it.lo_guessed = it.hi_guessed = it.lo_guessed || it.hi_guessed;
+    return it;
+}
+
 static interval product_of(interval a, interval b)
 {
-    interval it = both(a, b);
+    bool is_plain = a.lo >= 0 && b.lo >= 0;
+    interval it = is_plain ? both(a, b) : either_guessed(both(a, b));
     const double ends[4] = {product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo),
                             product(a.hi, b.hi)};
     const bool open[4] = {a.lo_open || b.lo_open, a.lo_open || b.hi_open, a.hi_open || b.lo_open,
@@ -183,7 +193,7 @@ static interval greatest_of(interval a, interval b)
 
 static interval reciprocal(interval of)
 {
-    interval it = of;
+    interval it = either_guessed(of);
 
     it.is_rounded = false;
     if (of.lo > 0 || (of.lo == 0 && of.lo_open)) {
@@ -208,6 +218,7 @@ static interval reciprocal(interval of)
     it = interval_all();
     it.is_known = of.is_known;
     it.is_assumed = of.is_assumed;
+    it.lo_guessed = it.hi_guessed = of.lo_guessed || of.hi_guessed;
     return it;
 }
 
@@ -220,6 +231,7 @@ static interval magnitude(interval of)
         return it;
     it.hi = top;
     it.hi_open = false;
+    it = either_guessed(it);
     it.is_rounded = it.is_rounded && of.hi == 0;
     if (of.hi < 0 || (of.hi == 0 && of.hi_open)) {
         it.lo = -of.hi;
@@ -292,6 +304,7 @@ interval interval_apply(enum interval_function function, interval of)
             it.lo = 0;
             it.hi = INFINITY;
             it.is_whole = true;
+            it.lo_guessed = it.hi_guessed = true;
         }
         if (of.lo < -80) {
             it.lo = 0;
@@ -312,12 +325,15 @@ interval interval_apply(enum interval_function function, interval of)
         it = function == INTERVAL_ABS ? magnitude(of) : squared(of);
         it.is_known = true;
         it.is_whole = !of.is_known || of.is_whole;
+        it.hi_guessed = it.hi_guessed || !of.is_known;
         return it;
     case INTERVAL_NEG:
         it.lo = -of.hi;
         it.hi = -of.lo;
         it.lo_open = of.hi_open;
         it.hi_open = of.lo_open;
+        it.lo_guessed = of.hi_guessed;
+        it.hi_guessed = of.lo_guessed;
         return it;
     case INTERVAL_RECIP: return reciprocal(of);
     case INTERVAL_RELU:
@@ -328,6 +344,7 @@ interval interval_apply(enum interval_function function, interval of)
         it.hi = of.hi > 0 ? of.hi : 0;
         it.is_known = true;
         it.is_whole = !of.is_known || of.is_whole;
+        it.hi_guessed = it.hi_guessed || !of.is_known;
         return it;
     case INTERVAL_SIGMOID: return sigmoid(of);
     case INTERVAL_TANH:
@@ -353,11 +370,20 @@ interval interval_apply(enum interval_function function, interval of)
         it.hi = of.hi > 0 ? of.hi : 0;
         it.is_known = true;
         it.is_whole = !of.is_known || of.is_whole;
+        it.hi_guessed = it.hi_guessed || !of.is_known;
         return it;
     case INTERVAL_ELU:
         if (of.lo >= 0 && of.is_known)
             return it;
-        return interval_all();
+        /* Its lowest number is that of its factor, which may be any. */
+        it.lo = -INFINITY;
+        it.lo_open = false;
+        it.hi = of.hi > 0 ? of.hi : 0;
+        it.is_known = true;
+        it.is_whole = !of.is_known || of.is_whole;
+        it.lo_guessed = true;
+        it.hi_guessed = it.hi_guessed || !of.is_known;
+        return it;
     }
     return interval_unknown();
 }
@@ -436,6 +462,8 @@ enum check interval_check(interval of, enum interval_need need)
     }
     if (is_met)
         return CHECK_HOLDS;
+    if (of.lo_guessed || (need == INTERVAL_NONZERO && of.hi_guessed && of.lo < 0))
+        return CHECK_UNKNOWN;
     return is_broken && of.is_whole && !(of.is_rounded && ends_at_zero(of)) ? CHECK_FAILS
                                                                             : CHECK_UNKNOWN;
 }

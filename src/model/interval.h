@@ -24,6 +24,8 @@ typedef struct interval {
     bool is_assumed; /* rests on `eps` fields being above 0 and the like */
     bool is_rounded; /* 0 is an end only because small numbers round to it: `exp` */
     bool is_mixed;   /* elements of different kinds lie side by side: constants, and others */
+    /* Of an operand that nobody knows: whether the end is ever reached nobody knows either. */
+    bool lo_guessed, hi_guessed;
 } interval;
 
 enum interval_need {

@@ -1,6 +1,7 @@
 #include "model/slice.h"
 
 #define NAMES_MOST 512u
+#define USES_MOST  4096u
 
 void slice_begin(slice *self, heap *from, const program *code_of, item_ref function)
 {
@@ -14,6 +15,7 @@ void slice_free(slice *self)
     vec_free(self->heap, &self->names);
     vec_free(self->heap, &self->fields);
     vec_free(self->heap, &self->nodes);
+    vec_free(self->heap, &self->uses);
 }
 
 static bool is_detach(const slice *self, ast_ref at)
@@ -33,10 +35,15 @@ static bool has_name(const sym *at, size_t count, sym name)
     return false;
 }
 
-static bool add_name(slice *self, sym name)
+static bool add_name(slice *self, sym name, uint32_t start)
 {
+    slice_use *use = self->uses.count < USES_MOST ? vec_add(self->heap, &self->uses) : NULL;
     sym *slot;
 
+    if (!use && self->uses.count < USES_MOST)
+        return false;
+    if (use)
+        *use = (slice_use){name, start};
     if (self->names.count >= NAMES_MOST || has_name(self->names.at, self->names.count, name))
         return true;
     slot = vec_add(self->heap, &self->names);
@@ -71,7 +78,7 @@ bool slice_add(slice *self, ast_ref expression)
         bool is_good = true, is_cut = is_detach(self, at);
 
         if (ast_kind_of(self->tree, at) == AST_IDENTIFIER)
-            is_good = add_name(self, ast_at(self->tree, at)->text);
+            is_good = add_name(self, ast_at(self->tree, at)->text, ast_at(self->tree, at)->start);
         else if (ast_kind_of(self->tree, at) == AST_FIELD_EXPRESSION)
             is_good = add_field(self, at);
         if (!is_good)
@@ -81,15 +88,60 @@ bool slice_add(slice *self, ast_ref expression)
     return true;
 }
 
-/* Is one of the names not looked for yet among those the pattern or place binds? */
-static bool binds(const slice *self, ast_ref pattern)
+static bool is_binding(const slice *self, ast_ref at)
+{
+    uint8_t kind = ast_kind_of(self->tree, at);
+
+    return kind == AST_IDENTIFIER || kind == AST_SHORTHAND_FIELD_IDENTIFIER;
+}
+
+static bool has_binding(const slice *self, ast_ref pattern, sym name)
 {
     for (ast_ref at = pattern; at; at = walk_next(self->tree, pattern, at)) {
-        uint8_t kind = ast_kind_of(self->tree, at);
+        if (is_binding(self, at) && ast_at(self->tree, at)->text == name)
+            return true;
+    }
+    return false;
+}
 
-        if ((kind == AST_IDENTIFIER || kind == AST_SHORTHAND_FIELD_IDENTIFIER) &&
-            has_name(self->names.at + self->done, self->names.count - self->done,
-                     ast_at(self->tree, at)->text))
+/* Does a `let` behind this one, in the same block, bind the name again before it is used? */
+static bool is_hidden(const slice *self, ast_ref let, const slice_use *use)
+{
+    for (ast_ref at = ast_at(self->tree, let)->next; at; at = ast_at(self->tree, at)->next) {
+        ast_ref pattern = ast_kind_of(self->tree, at) == AST_LET_DECLARATION
+                              ? ast_child(self->tree, at, ROLE_PATTERN)
+                              : 0;
+
+        if (ast_at(self->tree, at)->end > use->start)
+            return false;
+        if (pattern && has_binding(self, pattern, use->name))
+            return true;
+    }
+    return false;
+}
+
+/* Is a use of what the statement's pattern or place binds one of what it binds? */
+static bool binds(const slice *self, ast_ref statement, ast_ref pattern)
+{
+    bool is_let = ast_kind_of(self->tree, statement) == AST_LET_DECLARATION;
+
+    for (ast_ref at = pattern; at; at = walk_next(self->tree, pattern, at)) {
+        for (size_t i = 0; is_binding(self, at) && i < self->uses.count; i++) {
+            const slice_use *use = &self->uses.at[i];
+
+            if (use->name == ast_at(self->tree, at)->text &&
+                (!is_let || (use->start >= ast_at(self->tree, statement)->end &&
+                             !is_hidden(self, statement, use))))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_taken(const slice *self, ast_ref expression)
+{
+    for (size_t i = 0; i < self->nodes.count; i++) {
+        if (self->nodes.at[i] == expression)
             return true;
     }
     return false;
@@ -114,17 +166,18 @@ static ast_ref stored(const slice *self, ast_ref at, ast_ref *ret_into)
 
 bool slice_close(slice *self)
 {
-    for (unsigned round = 0; self->done < self->names.count && round < 64; round++) {
-        size_t reached = self->names.count;
+    size_t reached = SIZE_MAX;
 
+    for (unsigned round = 0; self->nodes.count != reached && round < 64; round++) {
+        reached = self->nodes.count;
         for (ast_ref at = self->body; at; at = walk_next(self->tree, self->body, at)) {
             ast_ref into = 0;
             ast_ref given = stored(self, at, &into);
 
-            if (given && into && binds(self, into) && !slice_add(self, given))
+            if (given && into && binds(self, at, into) && !is_taken(self, given) &&
+                !slice_add(self, given))
                 return false;
         }
-        self->done = reached;
     }
     return true;
 }

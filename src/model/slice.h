@@ -2,12 +2,19 @@
  * slice - what an expression of a function is computed from, by its text: the variables, the
  * values they were given, and theirs. What stands before `.detach()` does not count.
  *
- * A coarse answer: ways, shadowing and the order of statements are not looked at.
+ * A coarse answer: ways are not looked at, and of the order of statements only this: what a later
+ * `let` of the same block hides counts for what stands between.
  */
 #ifndef CG_MODEL_SLICE_H
 #define CG_MODEL_SLICE_H
 
 #include "model/walk.h"
+
+/* Where a variable is named. */
+typedef struct slice_use {
+    sym name;
+    uint32_t start;
+} slice_use;
 
 typedef struct slice {
     heap *heap;
@@ -17,7 +24,7 @@ typedef struct slice {
     VEC(sym) names;     /* of variables */
     VEC(sym) fields;    /* `self.field` */
     VEC(ast_ref) nodes; /* expressions it is computed from */
-    size_t done;        /* names whose values were looked for */
+    VEC(slice_use) uses;
 } slice;
 
 void slice_begin(slice *self, heap *from, const program *code_of, item_ref function);

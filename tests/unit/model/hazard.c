@@ -44,6 +44,13 @@ static const sample SAMPLES[] = {
     {"x.log()", ""},
     {"x.broadcast_div(y)?.log()", ""},
     {"(self.act.forward(&self.z(x)?)? + 1e-3)?.log()", ""},
+    {"self.z(x)?.rand_like(1e-5, 0.999)?.log()?.neg()?.log()", ""},
+    {"self.z(x)?.rand_like(0.0, 1.0)?.log()", NUMERIC},
+    {"Tensor::rand(1e-5f32, 0.999f32, 4, x.device())?.log()?.neg()?.log()", ""},
+    {"(1.0 - x.exp()?)?.sqrt()", ""},
+    {"(1.0 - x.relu()?)?.sqrt()", ""},
+    {"(self.z(x)?.elu(1.0)? + 1.01)?.log()", ""},
+    {"(self.z(x)?.elu(1.0)? + 0.5)?.log()", NUMERIC "!"},
     /* products with logarithms */
     {"let p = ops::softmax(&self.z(x)?, 1)?; (p.log()? * &p)?.sum_all()", NUMERIC "! " PRODUCT "!"},
     {"let p = (ops::softmax(&self.z(x)?, 1)? + 1e-6)?; (p.log()? * &p)?.sum_all()", ""},

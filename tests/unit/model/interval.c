@@ -55,6 +55,27 @@ static void functions_know_their_ranges(void **state)
     assert_false(interval_apply(INTERVAL_LOG, interval_unknown()).is_known);
 }
 
+static void ends_of_the_unknown_prove_nothing(void **state)
+{
+    interval unknown = interval_unknown(), one = interval_point(1);
+    interval relu = interval_apply(INTERVAL_RELU, unknown);
+
+    (void)state;
+    assert_int_equal(interval_check(relu, INTERVAL_POSITIVE), CHECK_FAILS);
+    assert_int_equal(
+        interval_check(combine(INTERVAL_SUB, one, interval_apply(INTERVAL_EXP, unknown)),
+                       INTERVAL_NONNEGATIVE),
+        CHECK_UNKNOWN);
+    assert_int_equal(interval_check(combine(INTERVAL_SUB, one, relu), INTERVAL_NONNEGATIVE),
+                     CHECK_UNKNOWN);
+    assert_int_equal(
+        interval_check(combine(INTERVAL_SUB, one, interval_apply(INTERVAL_EXP, interval_all())),
+                       INTERVAL_NONNEGATIVE),
+        CHECK_FAILS);
+    assert_int_equal(interval_check(interval_apply(INTERVAL_ELU, unknown), INTERVAL_NONNEGATIVE),
+                     CHECK_UNKNOWN);
+}
+
 static void promises_are_kept_broken_or_open(void **state)
 {
     interval positive = interval_above(interval_between(0, 1), true);
@@ -114,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_move_ends),
         cmocka_unit_test(functions_know_their_ranges),
+        cmocka_unit_test(ends_of_the_unknown_prove_nothing),
         cmocka_unit_test(promises_are_kept_broken_or_open),
         cmocka_unit_test(loops_widen),
         cmocka_unit_test(labels_are_the_documents_words),

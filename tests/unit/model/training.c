@@ -140,6 +140,25 @@ static void missed_parameters(void **state)
     close_crate(&f);
 }
 
+/* What stands between the first value and the detached one learns all the same. */
+static void used_before_it_is_detached(void **state)
+{
+    fixture f;
+
+    (void)state;
+    open_crate(&f, "pub fn both(x: &Tensor) -> Result<()> {\n"
+                   "    let (fast, slow) = (VarMap::new(), VarMap::new());\n"
+                   "    let a = Body::new(from(&fast, x.device()))?;\n"
+                   "    let b = Body::new(from(&slow, x.device()))?;\n"
+                   "    let mut opt = SGD::new(fast.all_vars(), 0.1)?;\n"
+                   "    let (goal, _) = (b.forward(x)?, 1);\n    let more = goal.sqr()?;\n"
+                   "    let goal = goal.detach();\n"
+                   "    let loss = ((a.forward(x)? - goal)? + more)?.mean_all()?;\n"
+                   "    opt.step(&loss.backward()?)?;\n    Ok(())\n}\n");
+    assert_non_null(found(&f, "optimizer-misses-parameter", "both"));
+    close_crate(&f);
+}
+
 static void left_out_on_purpose(void **state)
 {
     fixture f;
@@ -160,6 +179,14 @@ static void left_out_on_purpose(void **state)
         "    let b = Body::new(from(&slow, x.device()))?;\n"
         "    let mut opt = SGD::new(fast.all_vars(), 0.1)?;\n"
         "    let goal = b.forward(x)?.detach();\n"
+        "    let loss = (a.forward(x)? - goal)?.sqr()?.mean_all()?;\n"
+        "    opt.step(&loss.backward()?)?;\n    Ok(())\n}\n"
+        "pub fn taught(x: &Tensor) -> Result<()> {\n"
+        "    let (fast, slow) = (VarMap::new(), VarMap::new());\n"
+        "    let a = Body::new(from(&fast, x.device()))?;\n"
+        "    let b = Body::new(from(&slow, x.device()))?;\n"
+        "    let mut opt = SGD::new(fast.all_vars(), 0.1)?;\n"
+        "    let (goal, _) = (b.forward(x)?, 1);\n    let goal = goal.detach();\n"
         "    let loss = (a.forward(x)? - goal)?.sqr()?.mean_all()?;\n"
         "    opt.step(&loss.backward()?)?;\n    Ok(())\n}\n"
         "pub fn loaded(x: &Tensor, file: &str) -> Result<()> {\n"
@@ -185,7 +212,7 @@ static void left_out_on_purpose(void **state)
         "    let map = VarMap::new();\n    let body = Body::new(from(&map, x.device()))?;\n"
         "    let mut opt = SGD::new(vars, 0.1)?;\n"
         "    opt.backward_step(&body.forward(x)?.mean_all()?)?;\n    Ok(())\n}\n");
-    static const char *const functions[] = {"detached",       "target",   "loaded",
+    static const char *const functions[] = {"detached",       "target",   "taught", "loaded",
                                             "two_optimizers", "filtered", "unknown"};
 
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -293,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missed_parameters),
         cmocka_unit_test(left_out_on_purpose),
+        cmocka_unit_test(used_before_it_is_detached),
         cmocka_unit_test(frozen_parameters),
         cmocka_unit_test(loads),
         cmocka_unit_test(sites),
