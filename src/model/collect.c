@@ -189,22 +189,37 @@ static bool read_attribute(program *self, crate_ref crate, file_ref file, ast_re
     return true;
 }
 
-int8_t collect_cfg(const program *self, file_ref file, ast_ref node)
+static int8_t attribute_cfg(const program *self, file_ref file, ast_ref item)
 {
     const struct collect *own = self->collecting;
     const ast *tree = program_tree(self, file);
-    crate_ref crate = self->files.at[file]->crate;
+    ast_ref attribute = ast_child_kind(tree, item, AST_ATTRIBUTE);
+    ast_ref tokens = ast_child(tree, attribute, ROLE_ARGUMENTS);
+
+    if (tokens == 0 || ast_at(tree, ast_at(tree, attribute)->first)->text != own->cfg)
+        return 1;
+    return eval(self, self->files.at[file]->crate, inside(ast_text(tree, tokens)));
+}
+
+/* Does the node hold its attributes, which else stand before it? */
+static bool holds_attributes(uint8_t kind)
+{
+    return kind == AST_MATCH_ARM || kind == AST_FIELD_INITIALIZER ||
+           kind == AST_SHORTHAND_FIELD_INITIALIZER;
+}
+
+int8_t collect_cfg(const program *self, file_ref file, ast_ref node)
+{
+    const ast *tree = program_tree(self, file);
     int8_t result = 1;
 
     for (ast_ref at = ast_before(tree, node);
-         at != 0 && ast_kind_of(tree, at) == AST_ATTRIBUTE_ITEM; at = ast_before(tree, at)) {
-        ast_ref attribute;
-        ast_ref tokens;
-
-        attribute = ast_child_kind(tree, at, AST_ATTRIBUTE);
-        tokens = ast_child(tree, attribute, ROLE_ARGUMENTS);
-        if (tokens != 0 && ast_at(tree, ast_at(tree, attribute)->first)->text == own->cfg)
-            result = both(result, eval(self, crate, inside(ast_text(tree, tokens))));
+         at != 0 && ast_kind_of(tree, at) == AST_ATTRIBUTE_ITEM; at = ast_before(tree, at))
+        result = both(result, attribute_cfg(self, file, at));
+    for (ast_ref at = holds_attributes(ast_kind_of(tree, node)) ? ast_at(tree, node)->first : 0;
+         at != 0; at = ast_at(tree, at)->next) {
+        if (ast_kind_of(tree, at) == AST_ATTRIBUTE_ITEM)
+            result = both(result, attribute_cfg(self, file, at));
     }
     return result;
 }

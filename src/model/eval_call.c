@@ -828,6 +828,7 @@ static cg_code call_closure(eval *self, const closure_value *closure, const val 
     uint32_t condition = self->trail->condition;
     ast_ref parameters, body, result;
     size_t index = 0;
+    bool has_attribute = false;
     val tail = 0;
 
     if (!scope)
@@ -857,7 +858,7 @@ static cg_code call_closure(eval *self, const closure_value *closure, const val 
         val arg = index < count ? args[index] : 0;
         type_ref type = 0;
 
-        if (eval_node(self, i)->kind == AST_ATTRIBUTE_ITEM)
+        if (eval_is_left_out(self, i, &has_attribute))
             continue;
         if (eval_node(self, i)->kind == AST_PARAMETER) {
             one.pattern = ast_child(eval_tree(self), i, ROLE_PATTERN);

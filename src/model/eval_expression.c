@@ -8,10 +8,21 @@ static cg_code unknown(eval *self, ast_ref node, val *ret)
     return eval_give(self, value_unknown(self->values, 0, eval_source(self, "", node)), ret);
 }
 
+bool eval_is_left_out(const eval *self, ast_ref node, bool *has_attribute)
+{
+    bool is_attribute = eval_node(self, node)->kind == AST_ATTRIBUTE_ITEM;
+    bool is_out = is_attribute || (*has_attribute &&
+                                   program_cfg(self->program, self->state->frame->file, node) < 0);
+
+    *has_attribute = is_attribute;
+    return is_out;
+}
+
 static cg_code evaluate_list(eval *self, ast_ref node, val *ret)
 {
     ast_ref length = ast_child(eval_tree(self), node, ROLE_LENGTH);
     size_t count = 0, at = 0;
+    bool has_attribute = false;
     val *items;
 
     for (ast_ref i = eval_node(self, node)->first; i; i = eval_node(self, i)->next)
@@ -20,7 +31,7 @@ static cg_code evaluate_list(eval *self, ast_ref node, val *ret)
     if (!items)
         return err_nomem(self->reterr);
     for (ast_ref i = eval_node(self, node)->first; i; i = eval_node(self, i)->next) {
-        if (eval_node(self, i)->kind == AST_ATTRIBUTE_ITEM || i == length)
+        if (eval_is_left_out(self, i, &has_attribute) || i == length)
             continue;
         CG_TRY(evaluate(self, i, &items[at]));
         if (eval_is_never(self, items[at])) {
@@ -525,6 +536,7 @@ static cg_code wanted_argument(eval *self, const target *to, ast_ref node, size_
 static cg_code evaluate_arguments(eval *self, const target *to, ast_ref list, arguments *ret)
 {
     size_t count = 0;
+    bool has_attribute = false;
 
     *ret = (arguments){0};
     for (ast_ref i = list ? eval_node(self, list)->first : 0; i; i = eval_node(self, i)->next)
@@ -535,7 +547,7 @@ static cg_code evaluate_arguments(eval *self, const target *to, ast_ref list, ar
     if (!ret->at)
         return err_nomem(self->reterr);
     for (ast_ref i = eval_node(self, list)->first; i; i = eval_node(self, i)->next) {
-        if (eval_node(self, i)->kind == AST_ATTRIBUTE_ITEM)
+        if (eval_is_left_out(self, i, &has_attribute))
             continue;
         CG_TRY(wanted_argument(self, to, i, ret->count, &self->state->expected));
         CG_TRY(evaluate_argument(self, i, &ret->at[ret->count]));

@@ -106,6 +106,7 @@ static cg_code add_named(eval *self, macro_arguments *to, sym name, val which)
 static cg_code evaluate_all(eval *self, ast_ref list, macro_arguments *ret)
 {
     size_t room = 0;
+    bool has_attribute = false;
     ast_ref length = list ? ast_child(eval_tree(self), list, ROLE_LENGTH) : 0;
 
     for (ast_ref i = list ? eval_node(self, list)->first : 0; i; i = eval_node(self, i)->next)
@@ -117,7 +118,7 @@ static cg_code evaluate_all(eval *self, ast_ref list, macro_arguments *ret)
         ast_node at = *eval_node(self, i);
         val made = 0;
 
-        if (at.kind == AST_ATTRIBUTE_ITEM)
+        if (eval_is_left_out(self, i, &has_attribute))
             continue;
         if (at.kind == AST_ASSIGNMENT_EXPRESSION) {
             ast_ref left = ast_child(eval_tree(self), i, ROLE_LEFT);

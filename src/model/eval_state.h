@@ -338,6 +338,9 @@ static inline const ast_node *eval_node(const eval *self, ast_ref node)
     return ast_at(eval_tree(self), node);
 }
 
+/* Of a list: is it an attribute, or left out by those before it? One flag for the list. */
+bool eval_is_left_out(const eval *self, ast_ref node, bool *has_attribute);
+
 static inline bool eval_is_never(const eval *self, val which)
 {
     return value_at(self->values, which)->kind == VALUE_NEVER;
