@@ -495,7 +495,10 @@ static void finish_key(difference *to, model_key *key)
     const tensor_difference *promise;
 
     if (key->tensor != NULL) {
-        key->has_other_shape = difference_shape(to, key, key->tensor) == SHAPE_OTHER;
+        enum shape_answer answer = difference_shape(to, key, key->tensor);
+
+        key->has_other_shape = answer == SHAPE_OTHER;
+        key->has_open_shape = answer == SHAPE_OPEN;
         return;
     }
     promise = promise_of(to->header, key->name.text);

@@ -283,6 +283,9 @@ cg_code checkpoint_report(checkpoint_part *self, difference *from, doc_checkpoin
         doc.matched += self->asked[i].matched > 0;
     for (size_t i = 0; i < self->header->tensor_count; i++)
         doc.matched_tensors += self->is_claimed[i] && !self->is_of_other_shape[i];
+    for (size_t i = 0; i < from->key_count; i++)
+        doc.shapes_open.value += from->keys[i].has_open_shape;
+    doc.shapes_open.is_set = doc.shapes_open.value > 0;
     if (self->component_count == 1) {
         doc.component = self->components[0]->name;
         if (!prefix_call_of(self->mem, self->components[0]->built_by, &doc.built_by))

@@ -26,7 +26,8 @@ typedef struct model_key {
     bool is_certain;
     const tensor_row *tensor; /* the tensor of that name; NULL: missing */
     bool has_other_shape;
-    cg_str shard; /* which the index promises it in; absent: it does not */
+    bool has_open_shape; /* the code leaves some of it open: not compared to the end */
+    cg_str shard;        /* which the index promises it in; absent: it does not */
     bool is_shard_absent;
     bool is_explained;
     uint32_t partner; /* index into spare: the tensor that was meant */

@@ -120,6 +120,10 @@ static void say_counts(page *out, const doc_checkpoint *doc)
         page_putf(out, ", %zu unclaimed", doc->unclaimed.count);
     if (doc->shape_mismatches.count > 0)
         page_putf(out, ", %zu of another shape", doc->shape_mismatches.count);
+    if (doc->shapes_open.is_set)
+        page_putf(out, "; the code leaves %" PRIu64 " shape%s open, which %s not compared",
+                  doc->shapes_open.value, plural(doc->shapes_open.value),
+                  doc->shapes_open.value == 1 ? "is" : "are");
     page_end(out);
 }
 
@@ -150,9 +154,11 @@ static void say_one(page *out, const doc_checkpoint *doc, cg_str settled)
     say_shards(out, doc);
     if (doc->diagnosis.count == 0) {
         /* What the code leaves open: a configuration of other sizes does not fit. */
-        buf_add(&out->say, CG_LIT("the checkpoint fits"));
+        buf_add(&out->say, doc->shapes_open.is_set
+                               ? CG_LIT("the checkpoint fits as far as the code says its shapes")
+                               : CG_LIT("the checkpoint fits"));
         if (settled.len > 0) {
-            buf_add(&out->say, CG_LIT(" with "));
+            buf_add(&out->say, doc->shapes_open.is_set ? CG_LIT(", with ") : CG_LIT(" with "));
             safe_add(&out->say, settled, 0);
         }
         page_paragraph(out, INK_GOOD, 2, 4);

@@ -396,9 +396,46 @@ static void every_refused_request_is_reported_and_nothing_stays(void **state)
     assert_int_equal(code, CG_OK);
 }
 
+static void what_is_not_compared_is_counted(void **state)
+{
+    world w;
+
+    (void)state;
+    compare(&w, "vb a.weight = ?, 3 : linear\nvb a.bias = n : linear\nvb b.any : any\n",
+            "a.weight F32 2 3\na.bias F32 2\nb.any F32 7\n");
+    assert_int_equal(w.doc.diagnosis.count, 0);
+    assert_true(w.doc.shapes_open.is_set);
+    assert_int_equal(w.doc.shapes_open.value, 2);
+    end(&w);
+    compare(&w, "vb a.weight = ?, 3 : linear\nvb a.bias = n : linear\n",
+            "a.weight F32 2 4\na.bias F32 2\n");
+    assert_int_equal(w.doc.shape_mismatches.count, 1);
+    assert_false(w.doc.shapes_open.is_set);
+    end(&w);
+}
+
+static void an_item_of_a_list_is_one_size_in_every_key(void **state)
+{
+    static const char model[] = "vb {i}.weight = dims[i + 1], dims[i] : linear\n"
+                                "vb {i}.bias = dims[i + 1] : linear\n";
+    world w;
+
+    (void)state;
+    compare(&w, model, "0.weight F32 3 2\n0.bias F32 3\n1.weight F32 5 3\n1.bias F32 5\n");
+    assert_int_equal(w.doc.diagnosis.count, 0);
+    assert_int_equal(w.doc.matched_tensors, 4);
+    assert_false(w.doc.shapes_open.is_set);
+    end(&w);
+    compare(&w, model, "0.weight F32 3 2\n0.bias F32 3\n1.weight F32 5 4\n1.bias F32 5\n");
+    assert_int_equal(w.doc.shape_mismatches.count, 1);
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_compared_is_counted),
+        cmocka_unit_test(an_item_of_a_list_is_one_size_in_every_key),
         cmocka_unit_test(a_file_that_fits_has_no_diagnosis),
         cmocka_unit_test(what_the_file_decides_is_told),
         cmocka_unit_test(a_family_that_lacks_a_layer_lists_that_layer),

@@ -32,6 +32,7 @@ const view: View = {
     root.append(h("h2", {}, "Model and file"), h("p", { class: "lead" }, fits ? h("span", { class: "badge good" }, "\u2713 They fit") : h("span", { class: "badge bad" }, "\u2717 They do not fit")), pairs([
       ["Component", report.component], ["Root", report.root], ["Parameters matched", count(report.matched)],
       ["Tensors of the file", count(report.checkpoint_tensors)], ["Tensors matched", count(report.matched_tensors)],
+      ["Shapes the code leaves open", count(report.shapes_open ?? 0)],
       ["Types", Object.entries(report.dtype_summary).map(([name, amount]) => `${name} ${String(amount)}`).join(", ")],
     ]), h("h2", {}, "Diagnosis"));
     root.append(report.diagnosis.length === 0 ? empty("Nothing to explain.") : table<Json>({
