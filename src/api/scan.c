@@ -409,7 +409,7 @@ cg_code cg_write_tree(const cg_scan *self, const char *component, const cg_forma
     if (code != CG_OK)
         return end(&to, code, reterr);
     if (caller_wants_text(format, &style))
-        tree_text(&made, &options, &to.text);
+        tree_text(&made, &self->document->doc, &options, &to.text);
     else
         code = write_json(&to, emit_tree, &made, reterr);
     return end(&to, code, reterr);

@@ -108,6 +108,7 @@ static void add_graph(digest *sum, const cargo_graph *graph)
 {
     add_number(sum, graph->root);
     add_text(sum, graph->scan_root);
+    add_text(sum, graph->scan_file);
     add_text(sum, graph->workspace_root);
     add_text(sum, graph->selected_target);
     add_text(sum, graph->target);

@@ -79,6 +79,7 @@ typedef struct cargo_graph {
     VEC(cargo_package) packages;
     uint32_t root;    /* CARGO_MISSING: directory scan, there are no packages */
     cg_str scan_root; /* canonical directory: of the root package, or the one given */
+    cg_str scan_file; /* without packages: the file that was given, the root of its modules */
     cg_str workspace_root;
     cg_str selected_target;   /* name, "unknown" when there is none */
     const uint32_t *selected; /* targets of the root package to scan */

@@ -840,6 +840,13 @@ static cg_code open_graph(cargo_graph *graph, cg_str path, cg_err *reterr)
 
     CG_TRY(find_start(graph, path, &start, reterr));
     CG_TRY(find_manifest(graph, start, &directory, reterr));
+    if (directory.len == 0 && str_ends_with(graph->state->file, CG_LIT(".rs"))) {
+        graph->scan_file = graph->state->file;
+        return scan_directory(graph, start,
+                              "no Cargo.toml here or above: this file and its modules are read, "
+                              "and no feature, version or cfg is known",
+                              reterr);
+    }
     if (directory.len == 0)
         return scan_directory(graph, start,
                               "no Cargo.toml here or above: all .rs files are read, and no "

@@ -610,6 +610,21 @@ static cg_code scan_all(program *self, module_ref root, cg_str base, scan_list *
     return open_rest(self, root, true, reterr);
 }
 
+/* The file is the root, as for rustc. */
+static cg_code scan_one(program *self, module_ref root, cg_str path, cg_err *reterr)
+{
+    bool is_missing = false;
+    file_ref file = 0;
+
+    CG_TRY(texts_load(self, self->modules.at[root].crate, path, &file, &is_missing, reterr));
+    if (file == 0)
+        return CG_OK;
+    self->modules.at[root].file = file;
+    self->modules.at[root].body = 1;
+    CG_TRY(collect_body(self, root, reterr));
+    return open_rest(self, root, true, reterr);
+}
+
 static cg_code scan_directory(program *self, cg_err *reterr)
 {
     program_crate crate = {.name = intern_add(&self->names, CG_LIT("crate")),
@@ -623,6 +638,8 @@ static cg_code scan_directory(program *self, cg_err *reterr)
 
     CG_TRY(add_crate(self, &crate, &self->scanned, reterr));
     CG_TRY(add_root(self, self->scanned, self->cargo->scan_root, &root, reterr));
+    if (self->cargo->scan_file.len > 0)
+        return scan_one(self, root, self->cargo->scan_file, reterr);
     code = scan_all(self, root, self->cargo->scan_root, &list, reterr);
     vec_free(self->heap, &list.paths);
     vec_free(self->heap, &list.files);

@@ -648,7 +648,21 @@ static void text_component(const tree_component *component, const tree_options *
     }
 }
 
-void tree_text(const tree *self, const tree_options *options, buf *out)
+/* What the tree may lack, since nobody could read it. */
+static void text_unread(const model_doc *doc, buf *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < doc->findings.count; i++)
+        count += str_equal(MODEL_AT(doc->findings, model_finding, i)->rule, CG_LIT("source-load"));
+    if (count > 0)
+        buf_addf(out,
+                 "%zu place%s in the sources could not be read, and models may be missing here; "
+                 "candle-graph check names %s\n",
+                 count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
+void tree_text(const tree *self, const model_doc *doc, const tree_options *options, buf *out)
 {
     if (self->components.count == 0)
         buf_add(out, CG_LIT("no model found: no type here is made from a VarBuilder\n"));
@@ -657,4 +671,5 @@ void tree_text(const tree *self, const tree_options *options, buf *out)
             buf_byte(out, '\n');
         text_component(MODEL_AT(self->components, tree_component, i), options, out);
     }
+    text_unread(doc, out);
 }

@@ -32,7 +32,7 @@ cg_code module_tree_make(arena *mem, heap *heap, const model_doc *doc, const tre
 
 /* candle-graph/tree/1 */
 void tree_json(const tree *self, jsonw *out);
-/* For people; safe for a terminal. */
-void tree_text(const tree *self, const tree_options *options, buf *out);
+/* For people; safe for a terminal. `doc` is what the tree was made of. */
+void tree_text(const tree *self, const model_doc *doc, const tree_options *options, buf *out);
 
 #endif

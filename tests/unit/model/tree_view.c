@@ -21,7 +21,7 @@ static void show(const tree_options *options)
     assert_int_equal(module_tree_make(&sample.mem, &memory, &sample.doc, options, &made, NULL),
                      CG_OK);
     buf_clear(&sample_out);
-    tree_text(&made, options, &sample_out);
+    tree_text(&made, &sample.doc, options, &sample_out);
 }
 
 static void a_family_is_shown_once_with_its_number(void **state)
