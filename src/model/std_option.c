@@ -1,4 +1,5 @@
 /* Option, Result and what every value has: handlers of std_functions.def. */
+#include "model/eval_state.h"
 #include "model/std_handlers.h"
 
 static val inner_of(const library_call *call)
@@ -166,6 +167,8 @@ cg_code any_unwrap_or(library_call *call)
 
     if (other == 0 || at->kind == VALUE_INT || at->kind == VALUE_BOOL || at->kind == VALUE_FLOAT)
         return std_give(call, call->receiver);
+    if (!accept_absence(call))
+        return err_nomem(call->eval->reterr);
     if (at->kind == VALUE_UNKNOWN) {
         enum value_kind kind = std_kind(call, other);
 
@@ -200,12 +203,16 @@ static cg_code run_otherwise(void *context, size_t way, val *ret)
 cg_code any_or_else(library_call *call)
 {
     otherwise ways = {.call = call, .callee = std_arg(call, 0), .takes_error = true};
+    trail_mark before = trail_position(call->eval->trail);
     val result = 0;
 
     if (ways.callee == 0)
         return CG_OK;
-    CG_TRY(
-        eval_ways(call->eval, 2, CG_LIT("the first attempt fails"), run_otherwise, &ways, &result));
+    /* What the first asked for is as uncertain as what the second does. */
+    if (call->eval->receiver_begin < before.parameters)
+        before.parameters = call->eval->receiver_begin;
+    CG_TRY(eval_ways_from(call->eval, &before, 2, CG_LIT("the first attempt fails"), run_otherwise,
+                          &ways, &result));
     return std_give(call, result);
 }
 
@@ -213,6 +220,9 @@ cg_code any_or(library_call *call)
 {
     if (call->count != 1)
         return CG_OK;
+    /* Both are asked for, and one of them is enough. */
+    if (!accept_absence(call))
+        return err_nomem(call->eval->reterr);
     return std_give(call, value_join(call->eval->values, call->receiver, call->args[0]));
 }
 
