@@ -300,7 +300,9 @@ static cg_code find_ties(difference *self, cg_err *reterr)
         const model_key *key = &self->keys[i];
         uint32_t source;
 
-        if (!key_is_open(key) || key->is_template || key->from->use == PARAMETER_CONVOLUTION)
+        /* A table that may be asked for is another name for one more often than the same one. */
+        if (!key_is_open(key) || key->is_template || key->from->use == PARAMETER_CONVOLUTION ||
+            (!key->is_certain && !is_head_key(key)))
             continue;
         source = find_tie(self, &sources, key);
         if (source != KEY_NOWHERE && !has_own_tensor(self, key))

@@ -315,6 +315,20 @@ typedef struct get_job {
     size_t key_count;
 } get_job;
 
+/* A sharded builder is asked for whatever part the hint says: `()` is no shape there. */
+static bool is_unchecked(library_call *call, val builder, val shape)
+{
+    type_ref type = std_at(call, builder)->type;
+    val hint = std_arg(call, 2);
+    type_ref part = hint != 0 ? std_at(call, hint)->type : 0;
+
+    if (std_kind(call, shape) != VALUE_UNIT)
+        return false;
+    return (type != 0 &&
+            str_ends_with(std_type_path(call->eval, type), CG_LIT("::ShardedVarBuilder"))) ||
+           (part != 0 && str_ends_with(std_type_path(call->eval, part), CG_LIT("::Shard")));
+}
+
 static cg_code get_one(library_call *call, const get_row *row, val builder, val key, val *ret)
 {
     eval *self = call->eval;
@@ -324,7 +338,7 @@ static cg_code get_one(library_call *call, const get_row *row, val builder, val 
 
     if (!pieces_of(self, key, &parameter.key))
         return no_memory(call);
-    if (shape != 0) {
+    if (shape != 0 && !is_unchecked(call, builder, shape)) {
         if (!candle_shape(self, shape, axes, &parameter.rank, &parameter.has_shape))
             return no_memory(call);
         if (!parameter.has_shape && !value_print(self->values, shape, &parameter.shape_text))
