@@ -115,7 +115,11 @@ static bool take_hole(reading *self)
     key_piece *to = &self->to[self->count++];
     cg_str name = hole_name(self);
 
-    *to = (key_piece){.text = name, .is_number = from->number != EXPR_NONE, .number = from->number};
+    *to = (key_piece){.text = name,
+                      .is_number = from->number != EXPR_NONE,
+                      .number = from->number,
+                      .width = from->width,
+                      .fill = from->fill};
     skip_printed(self, name.len + 2);
     self->piece++;
     self->offset = 0;

@@ -123,17 +123,31 @@ bool key_name_make(arena *mem, cg_str text, key_name *ret)
 
 /* --- matching --- */
 
-/* Digits at the front of `text`: their count, 0 when there are none that a number would have. */
-static size_t leading_number(cg_str text, uint64_t *ret)
+/* Digits, with zeros before them or without. */
+static bool read_digits(cg_str text, uint64_t *ret)
 {
+    while (text.len > 1 && text.ptr[0] == '0')
+        text = (cg_str){text.ptr + 1, text.len - 1};
+    return num_read_u64(text, ret);
+}
+
+/* The number at the front of `text`: its length, 0 when it is none as it would be printed. */
+static size_t leading_number(cg_str text, const key_piece *as, uint64_t *ret)
+{
+    size_t blanks = 0;
     size_t count = 0;
 
+    while (as->fill == ' ' && blanks + 1 < as->width && blanks < text.len &&
+           text.ptr[blanks] == ' ')
+        blanks++;
+    text = (cg_str){text.ptr + blanks, text.len - blanks};
     while (count < text.len && text.ptr[count] >= '0' && text.ptr[count] <= '9')
         count++;
-    if (count == 0 || (count > 1 && text.ptr[0] == '0') ||
-        !num_read_u64((cg_str){text.ptr, count}, ret))
+    if (count == 0 || blanks + count < as->width || (blanks > 0 && blanks + count > as->width) ||
+        (count > 1 && text.ptr[0] == '0' && !(as->fill == '0' && count == as->width)) ||
+        !read_digits((cg_str){text.ptr, count}, ret))
         return 0;
-    return count;
+    return blanks + count;
 }
 
 bool key_segment_match(const key_pattern *self, uint32_t segment, cg_str text, key_numbers *numbers)
@@ -150,7 +164,7 @@ bool key_segment_match(const key_pattern *self, uint32_t segment, cg_str text, k
         if (part->number >= 0) {
             uint32_t bit = 1u << part->number;
 
-            len = leading_number(text, &value);
+            len = leading_number(text, self->numbers[part->number], &value);
             if (len == 0 || ((numbers->bound & bit) != 0 && numbers->at[part->number] != value))
                 return false;
             numbers->bound |= bit;
@@ -195,7 +209,10 @@ void key_pattern_print(const key_pattern *self, uint32_t from, uint32_t to,
                             part->number < (int8_t)KEY_NUMBERS &&
                             (numbers->bound >> part->number & 1) != 0;
 
-            if (is_bound)
+            if (is_bound && self->numbers[part->number]->width > 0)
+                buf_addf(out, self->numbers[part->number]->fill == '0' ? "%0*" PRIu64 : "%*" PRIu64,
+                         (int)self->numbers[part->number]->width, numbers->at[part->number]);
+            else if (is_bound)
                 buf_addf(out, "%" PRIu64, numbers->at[part->number]);
             else if (part->number >= 0)
                 buf_addf(out, "{%.*s}", (int)part->text.len, part->text.ptr);

@@ -3,7 +3,8 @@
  *
  * A key is a list of segments, a segment a list of pieces: text as it is written, or a number that
  * a loop counts (`layers.{i}.attn`: three segments, the second one number). Placeholders of one
- * name are one number. They match decimal digits without leading zeros and nothing else.
+ * name are one number. They match decimal digits and nothing else: filled up to their width where
+ * the source gives them one, without leading zeros else.
  *
  * Patterns borrow the texts they are made of and live in the arena they were made in.
  */
@@ -27,6 +28,8 @@ typedef struct key_piece {
     opt_u64 first; /* the lowest number the loop counts; unset: not known */
     opt_u64 step;  /* unset: 1 */
     opt_u64 end;   /* one past the highest, when the source says so */
+    uint8_t width; /* places that it takes at least, 0: none are filled */
+    char fill;     /* '0' or ' ' */
 } key_piece;
 
 typedef struct key_part {

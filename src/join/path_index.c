@@ -95,7 +95,8 @@ static bool path_fits(cg_str text, cg_str name)
             number.len++;
         if (in + len <= name.len && str_equal(mark, (cg_str){name.ptr + in, len}))
             number.len = len; /* a name that leaves it open as well */
-        if (number.len == 0 || (number.len > 1 && number.ptr[0] == '0'))
+        if (number.len == 0 ||
+            (number.len > 1 && number.ptr[0] == '0' && str_find(mark, CG_LIT(":0")) == SIZE_MAX))
             return false;
         while (known < count && !str_equal(bound[known].name, mark))
             known++;

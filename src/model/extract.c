@@ -525,6 +525,8 @@ bool extract_print(heap *from, text_pieces pieces, arena *mem, cg_str *ret)
         }
         buf_byte(&out, '{');
         print_hole(&out, pieces.at[i].text);
+        if (pieces.at[i].width > 0)
+            buf_addf(&out, pieces.at[i].fill == '0' ? ":0%u" : ":>%u", pieces.at[i].width);
         buf_byte(&out, '}');
     }
     bool is_good = !out.failed && arena_text(mem, buf_text(&out), ret);

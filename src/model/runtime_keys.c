@@ -112,14 +112,15 @@ bool runtime_keys_make(arena *mem, const model_doc *doc, runtime_keys *ret)
     return true;
 }
 
-/* Take a number without leading zeros; 0 bytes: there is none. */
-static size_t number_length(cg_str key, size_t at)
+/* Take the number a hole stands for, with zeros before it in `{i:02}` only; 0 bytes: none. */
+static size_t number_length(cg_str key, size_t at, cg_str hole)
 {
+    bool is_filled = str_find(hole, CG_LIT(":0")) != SIZE_MAX;
     size_t end = at;
 
     while (end < key.len && is_digit(key.ptr[end]))
         end++;
-    return end - at > 1 && key.ptr[at] == '0' ? 0 : end - at;
+    return end - at > 1 && key.ptr[at] == '0' && !is_filled ? 0 : end - at;
 }
 
 bool runtime_key_matches(cg_str pattern, cg_str key)
@@ -145,7 +146,7 @@ bool runtime_key_matches(cg_str pattern, cg_str key)
             i++;
             continue;
         }
-        digits = number_length(key, at);
+        digits = number_length(key, at, (cg_str){pattern.ptr + i, hole});
         if (digits == 0 || count == HOLES)
             return false;
         name = (cg_str){pattern.ptr + i, hole};

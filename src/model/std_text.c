@@ -558,6 +558,29 @@ static void print_padded(cg_str text, const format_spec *spec, bool is_number, b
     pad(out, spec->fill, missing - before);
 }
 
+#define PLACES_MOST 20u /* of a number that is not known; more are a hole of their own */
+
+/* A number that is not known, in a width: zeros or blanks before it. */
+static bool add_padded_number(std_text *out, expr number, const format_spec *spec)
+{
+    bool is_blank = spec->fill.len == 1 && spec->fill.ptr[0] == ' ';
+    text_piece *last;
+
+    if (number == EXPR_NONE || spec->width > PLACES_MOST || spec->has_sign || spec->is_alternate ||
+        spec->has_precision || (spec->how != 0 && spec->how != '?') ||
+        (!spec->is_zero_filled && (!is_blank || (spec->align != 0 && spec->align != '>'))))
+        return false;
+    add_number(out, number);
+    if (out->failed || spec->width == 0)
+        return true;
+    last = &out->pieces.at[out->pieces.count - 1];
+    if (last->is_hole && last->number == number) {
+        last->width = (uint8_t)spec->width;
+        last->fill = spec->is_zero_filled ? '0' : ' ';
+    }
+    return true;
+}
+
 /* What has no known text is a hole: digits with a width are not the number itself. */
 static void add_with_spec(std_text *out, format_args *args, val which, cg_str spec)
 {
@@ -579,7 +602,8 @@ static void add_with_spec(std_text *out, format_args *args, val which, cg_str sp
             out->failed = true;
         else
             add_made(out, whole.at, whole.len);
-    } else {
+    } else if (at->kind != VALUE_INT ||
+               !add_padded_number(out, value_number(out->eval->values, which), &how)) {
         add_hole(out, which);
     }
     buf_free(&bare);

@@ -377,7 +377,8 @@ static bool same_pieces(text_pieces a, text_pieces b)
         if (left->is_hole != right->is_hole)
             return false;
         if (left->is_hole) {
-            if (!str_equal(left->text, right->text))
+            if (!str_equal(left->text, right->text) || left->width != right->width ||
+                left->fill != right->fill)
                 return false;
             i++, j++, x = 0, y = 0;
             continue;
@@ -401,7 +402,10 @@ static bool same_pieces(text_pieces a, text_pieces b)
 
 static void merge_shapes(trail_parameter *to, const trail_parameter *other)
 {
-    if (!other->has_shape)
+    to->is_mixed |= other->is_mixed;
+    if (to->is_mixed)
+        to->has_shape = false;
+    if (!other->has_shape || to->is_mixed)
         return;
     if (!to->has_shape) {
         to->has_shape = true;
@@ -411,6 +415,7 @@ static void merge_shapes(trail_parameter *to, const trail_parameter *other)
     }
     if (to->rank != other->rank) {
         to->has_shape = false;
+        to->is_mixed = true;
         return;
     }
     for (uint32_t i = 0; i < to->rank; i++) {

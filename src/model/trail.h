@@ -50,6 +50,7 @@ typedef struct trail_parameter {
     const expr *shape; /* axes; an axis 0 is unknown */
     uint32_t rank;
     bool has_shape;
+    bool is_mixed;     /* shapes of different ranks came together: none is given */
     cg_str shape_text; /* when the rank is unknown but a text can be shown; else absent */
     val dtype;         /* 0: the builder's */
     val device;        /* of the builder, 0 when nobody says it */

@@ -57,6 +57,8 @@ typedef struct text_piece {
     cg_str text; /* the literal, or what stands for the hole: `i`, `cfg.name` */
     expr number; /* the hole is this integer; 0: a literal, or a hole that is a string */
     bool is_hole;
+    uint8_t width; /* of a number: `{i:02}` has two places, 0: as many as it takes */
+    char fill;     /* '0' or ' ' */
 } text_piece;
 
 typedef struct text_pieces {

@@ -161,7 +161,8 @@ static bool pieces_equal(text_pieces a, text_pieces b)
     for (size_t i = 0; i < a.count; i++) {
         const text_piece *x = &a.at[i], *y = &b.at[i];
 
-        if (x->is_hole != y->is_hole || x->number != y->number || !str_equal(x->text, y->text))
+        if (x->is_hole != y->is_hole || x->number != y->number || !str_equal(x->text, y->text) ||
+            x->width != y->width || x->fill != y->fill)
             return false;
     }
     return true;
@@ -383,8 +384,13 @@ static bool renamed_pieces(renaming *self, text_pieces from, text_pieces *ret)
             self->failed = true;
             return false;
         }
-        if (expr_constant(self->all->exprs, number, &digits))
-            to[i].is_hole = false;
+        if (!expr_constant(self->all->exprs, number, &digits))
+            continue;
+        if (piece->width > 0 &&
+            !arena_format(&self->all->mem, &to[i].text, piece->fill == '0' ? "%0*lld" : "%*lld",
+                          (int)piece->width, (long long)digits))
+            self->failed = true;
+        to[i] = (text_piece){.text = to[i].text, .number = number};
     }
     if (!to)
         return false;

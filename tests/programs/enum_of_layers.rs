@@ -62,4 +62,4 @@ fn main() -> Result<()> {
 //! key Net vb layers.{i}.bias _ conditional
 //! key Net vb layers.{i}.running_mean _ conditional
 //! key Net vb layers.{i}.running_var _ conditional
-//! key Net vb layers.{i}.weight specs[i].0,_ conditional
+//! key Net vb layers.{i}.weight ? conditional

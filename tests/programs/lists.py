@@ -122,6 +122,25 @@ CASES = [
     ("every_second", "n: usize",
      LOOP % ("i in (0..n).step_by(2)", 'linear(3, i + 2, vb.pp(format!("s{i}")))'),
      layers(("s0", 3, 2), ("s2", 3, 4), ("s4", 3, 6)), {"s2.bias": [2]}, {"s2.bias": None}),
+    ("two_places", "n: usize",
+     LOOP % ("i in 0..n", 'linear(4, 4, vb.pp(format!("layer{i:02}")))'),
+     layers(("layer00", 4, 4), ("layer01", 4, 4), ("layer02", 4, 4)), {"layer01.bias": None}),
+    ("two_places_and_sizes", "dims: &[usize]",
+     LOOP % ("(i, w) in dims.windows(2).enumerate()",
+             'linear(w[0], w[1], vb.pp(format!("layer_{:03}", i + 1)))'),
+     layers(("layer_001", 16, 8), ("layer_002", 8, 12), ("layer_003", 12, 4)),
+     {"layer_002.weight": [12, 16]}),
+    ("blanks", "n: usize",
+     LOOP % ("i in 0..n", 'linear(4, i + 1, vb.pp(format!("b{:>2}", i)))'),
+     layers(*(("b%2d" % i, 4, i + 1) for i in range(11))), {"b 1.bias": [1]},
+     {"b10.bias": None}),
+    ("one_of_three_kinds", "kinds: &[usize]",
+     LOOP % ("(i, k) in kinds.iter().enumerate()",
+             'match k { 0 => linear(3, 4, vb.pp(format!("l{i:02}"))), '
+             '1 => { conv1d(3, 4, 5, Default::default(), vb.pp(format!("l{i:02}")))?; todo!() } '
+             '_ => { layer_norm(7, 1e-5, vb.pp(format!("l{i:02}")))?; todo!() } }'),
+     {**layers(("l00", 3, 4)), "l01.weight": [4, 3, 5], "l01.bias": [4], "l02.weight": [7],
+      "l02.bias": [7]}),
 ]
 
 

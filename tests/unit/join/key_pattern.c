@@ -46,6 +46,41 @@ static bool matches(world *self, const key_pattern *pattern, const char *text, k
     return key_pattern_match(pattern, 0, &name, 0, ret);
 }
 
+static void a_number_with_places_is_filled_up_to_them(void **state)
+{
+    static const key_piece zeros[] = {
+        {.text = {"l", 1}}, {.text = {"i", 1}, .is_number = true, .width = 2, .fill = '0'}};
+    static const key_piece blanks[] = {
+        {.text = {"l", 1}}, {.text = {"i", 1}, .is_number = true, .width = 3, .fill = ' '}};
+    key_pattern pattern;
+    key_numbers numbers;
+    cg_str text;
+    world w;
+
+    (void)state;
+    begin(&w);
+    pattern = pattern_of(&w, zeros, 2);
+    assert_true(matches(&w, &pattern, "l07", &numbers));
+    assert_int_equal(numbers.at[0], 7);
+    assert_true(key_pattern_text(&w.mem, &w.heap, &pattern, &numbers, &text));
+    assert_text(text, "l07");
+    assert_true(matches(&w, &pattern, "l00", &numbers));
+    assert_true(matches(&w, &pattern, "l123", &numbers));
+    assert_false(matches(&w, &pattern, "l7", &numbers));
+    assert_false(matches(&w, &pattern, "l007", &numbers));
+    pattern = pattern_of(&w, blanks, 2);
+    assert_true(matches(&w, &pattern, "l  7", &numbers));
+    assert_int_equal(numbers.at[0], 7);
+    assert_true(key_pattern_text(&w.mem, &w.heap, &pattern, &numbers, &text));
+    assert_text(text, "l  7");
+    assert_true(matches(&w, &pattern, "l1234", &numbers));
+    assert_false(matches(&w, &pattern, "l 7", &numbers));
+    assert_false(matches(&w, &pattern, "l   7", &numbers));
+    assert_false(matches(&w, &pattern, "l 07", &numbers));
+    assert_false(matches(&w, &pattern, "l   ", &numbers));
+    end(&w);
+}
+
 static void a_placeholder_is_digits_and_nothing_else(void **state)
 {
     key_pattern pattern;
@@ -146,6 +181,7 @@ static void a_family_has_the_members_up_to_the_highest_that_is_named(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_with_places_is_filled_up_to_them),
         cmocka_unit_test(a_placeholder_is_digits_and_nothing_else),
         cmocka_unit_test(placeholders_of_one_name_are_one_number),
         cmocka_unit_test(numbers_that_are_not_known_are_printed_as_names),
