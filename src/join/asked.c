@@ -364,8 +364,11 @@ static cg_code add_callers(const as_called *called, const function_facts *functi
             return err_nomem(reterr);
     }
     CG_TRY(as_called_apply(called, at, parameters, steps, ret, reterr));
-    if (ret->use)
+    if (ret->use) {
         to->built_by = &steps[ret->use - all];
+        to->maker = ret->use->function;
+        to->maker_root = ret->use->root;
+    }
     return ret->asked ? list_called(called, functions, ret, to, reterr) : CG_OK;
 }
 
@@ -398,6 +401,10 @@ cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
                                            .is_top_level = !component->is_nested,
                                            .parameters = to,
                                            .parameter_count = parameters};
+        if (component->is_maker && component->root_count == 1) {
+            components[i].maker = component->constructor;
+            components[i].maker_root = component->roots[0];
+        }
         if (header != NULL)
             CG_TRY(add_callers(&called, functions, i, &components[i], to, &callers[i], reterr));
         /* A type parameter of another one, that only its callers know. */

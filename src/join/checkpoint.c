@@ -550,7 +550,7 @@ static cg_code gather_spare(checkpoint_part *self, difference *to, cg_err *reter
     for (size_t i = 0; i < self->header->tensor_count; i++) {
         spare_tensor *spare = &to->spare[to->spare_count];
 
-        if (self->is_claimed[i])
+        if (self->is_claimed[i] || (self->owners != NULL && self->owners[i] != 0))
             continue;
         spare->row = &self->header->tensors[i];
         if (!key_name_make(self->mem, spare->row->name, &spare->name))
@@ -590,6 +590,70 @@ static cg_code compare_steps(checkpoint_part *self, difference *differs, doc_che
     CG_TRY(gather_spare(self, differs, reterr));
     CG_TRY(diagnosis_run(differs, reterr));
     return checkpoint_report(self, differs, ret, reterr);
+}
+
+/* Which tensors the component claims by their names; on its own copy of the part. */
+static cg_code find_claims(checkpoint_part self, const bool **ret, cg_err *reterr)
+{
+    cg_code code = collect_asked(&self, reterr);
+
+    if (code == CG_OK)
+        code = collect_names(&self, reterr);
+    if (code == CG_OK)
+        code = expand_all(&self, reterr);
+    if (code == CG_OK)
+        claim_all(&self);
+    for (size_t i = 0; self.values != NULL && i < self.component_count; i++)
+        vec_free(self.heap, &self.values[i]);
+    vec_free(self.heap, &self.entries);
+    *ret = self.is_claimed;
+    return code;
+}
+
+static bool is_of_one_file(const wanted_component *one, const wanted_component *other)
+{
+    return one != other && one->maker != 0 && one->maker == other->maker &&
+           str_equal(one->maker_root, other->maker_root);
+}
+
+/* What the others of the same map ask for; claims[i] NULL: it has no others. */
+static cg_code find_owners(const checkpoint_part *self, const bool *const *claims, size_t which,
+                           const uint32_t **ret, cg_err *reterr)
+{
+    size_t count = self->header->tensor_count;
+    uint32_t *owners;
+
+    if (claims[which] == NULL)
+        return CG_OK;
+    owners = arena_zero(self->mem, (count + 1) * sizeof *owners);
+    if (owners == NULL)
+        return err_nomem(reterr);
+    for (size_t j = 0; j < self->component_count; j++) {
+        if (!is_of_one_file(self->components[which], self->components[j]))
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if (owners[i] == 0 && claims[j][i] && !claims[which][i])
+                owners[i] = (uint32_t)j + 1;
+        }
+    }
+    *ret = owners;
+    return CG_OK;
+}
+
+static cg_code list_claims(const checkpoint_part *self, const bool **claims, cg_err *reterr)
+{
+    for (size_t i = 0; i < self->component_count; i++) {
+        bool has_others = false;
+        checkpoint_part one = *self;
+
+        for (size_t j = 0; j < self->component_count && !has_others; j++)
+            has_others = is_of_one_file(self->components[i], self->components[j]);
+        one.components = self->components + i;
+        one.component_count = 1;
+        if (has_others)
+            CG_TRY(find_claims(one, &claims[i], reterr));
+    }
+    return CG_OK;
 }
 
 /* Compare these components as if they were one model. */
@@ -714,14 +778,20 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
     }
     CG_TRY(compare(all, &doc, reterr));
     if (all.component_count > 1) {
+        const bool **claims = arena_zero(mem, all.component_count * sizeof *claims);
+
         parts = arena_take(mem, all.component_count * sizeof *parts);
-        if (parts == NULL)
+        if (parts == NULL || claims == NULL)
             return err_nomem(reterr);
+        CG_TRY(list_claims(&all, claims, reterr));
         for (size_t i = 0; i < all.component_count; i++) {
             checkpoint_part one = all;
 
             one.components = chosen + i;
             one.component_count = 1;
+            one.all = chosen;
+            one.all_count = all.component_count;
+            CG_TRY(find_owners(&all, claims, i, &one.owners, reterr));
             if (one.settled != NULL)
                 one.settled = settled + 1 + i;
             CG_TRY(compare(one, &parts[i], reterr));

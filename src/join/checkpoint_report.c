@@ -37,6 +37,26 @@ static cg_code list_unclaimed(checkpoint_part *self, const difference *from, sc_
     return CG_OK;
 }
 
+/* How many tensors each other component of the map has; those are in the order of names. */
+static cg_code list_of_others(checkpoint_part *self, sc_counts *ret, cg_err *reterr)
+{
+    sc_count *rows = arena_zero(self->mem, (self->all_count + 1) * sizeof *rows);
+    size_t kept = 0;
+
+    if (rows == NULL)
+        return err_nomem(reterr);
+    for (size_t i = 0; self->owners != NULL && i < self->header->tensor_count; i++) {
+        if (self->owners[i] != 0)
+            rows[self->owners[i] - 1].value++;
+    }
+    for (size_t i = 0; i < self->all_count; i++) {
+        if (rows[i].value > 0)
+            rows[kept++] = (sc_count){self->all[i]->name, rows[i].value};
+    }
+    *ret = (sc_counts){rows, kept};
+    return CG_OK;
+}
+
 static bool template_before(const void *context, uint32_t a, uint32_t b)
 {
     const doc_template_match *all = context;
@@ -294,6 +314,7 @@ cg_code checkpoint_report(checkpoint_part *self, difference *from, doc_checkpoin
     CG_TRY(list_missing(self, from, true, &doc.missing_certain, reterr));
     CG_TRY(list_missing(self, from, false, &doc.missing_conditional, reterr));
     CG_TRY(list_unclaimed(self, from, &doc.unclaimed, reterr));
+    CG_TRY(list_of_others(self, &doc.of_others, reterr));
     CG_TRY(list_templates(self, &doc.templates, reterr));
     CG_TRY(list_mismatches(self, from, &doc.shape_mismatches, reterr));
     CG_TRY(list_dtypes(self, &doc.dtype_summary, reterr));

@@ -39,6 +39,9 @@ typedef struct checkpoint_part {
     shape_values *values; /* by component */
     bool *is_claimed;     /* by tensor */
     bool *is_of_other_shape;
+    const uint32_t *owners; /* by tensor: 1 + the one of `all` that asks for it; NULL: nobody */
+    const wanted_component *const *all;
+    size_t all_count;
     cg_str *settled; /* see checkpoint_options; NULL: not wanted */
 } checkpoint_part;
 

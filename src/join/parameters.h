@@ -51,6 +51,9 @@ typedef struct wanted_component {
     const wanted_parameter *parameters;
     size_t parameter_count;
     const key_step *built_by; /* the call whose prefix and sizes the parameters have; NULL: none */
+    /* Who makes its builder, 0: nobody known; components of one builder are of one file. */
+    uint32_t maker;
+    cg_str maker_root; /* as that one calls the builder */
 } wanted_component;
 
 #endif

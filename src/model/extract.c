@@ -1223,7 +1223,8 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
     *slot = (extract_use){
         .component = component, .function = function, .place = from->place, .parameters = kept};
     if (!copy_pieces(&self, from->prefix, &slot->prefix) ||
-        !print_pieces(&self, from->prefix, &slot->printed))
+        !print_pieces(&self, from->prefix, &slot->printed) ||
+        !arena_text(&ret->mem, track->roots.at[from->root].name, &slot->root))
         code = nomem(&self);
     for (size_t i = 1; code == CG_OK && i < track->parameters.count; i++) {
         if (is_part[i])

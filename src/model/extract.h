@@ -90,6 +90,7 @@ typedef struct extract_use {
     model_place place;  /* of the call of the constructor */
     text_pieces prefix; /* of the builder that the constructor gets */
     cg_str printed;
+    cg_str root;                         /* as the function calls the builder; one name, one map */
     const extract_parameter *parameters; /* with whole keys, and shapes as called */
     size_t count;
 } extract_use;

@@ -116,6 +116,12 @@ static void say_counts(page *out, const doc_checkpoint *doc)
         page_putf(out, ", %zu key%s missing", missing, plural(missing));
     if (doc->missing_conditional.count > 0)
         page_putf(out, " (%zu perhaps)", doc->missing_conditional.count);
+    for (size_t i = 0; i < doc->of_others.count && i < 3; i++) {
+        page_putf(out, ", %" PRIu64 " of ", doc->of_others.at[i].value);
+        page_name(out, doc->of_others.at[i].key, 0);
+    }
+    if (doc->of_others.count > 3)
+        page_putf(out, ", more of %zu others", doc->of_others.count - 3);
     if (doc->unclaimed.count > 0)
         page_putf(out, ", %zu unclaimed", doc->unclaimed.count);
     if (doc->shape_mismatches.count > 0)

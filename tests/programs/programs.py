@@ -15,7 +15,8 @@ an axis that is an argument is called as that.
     //! held KEY AXIS,AXIS                   what its maps held in the end: a file of that fits, one
                                              without the first key or with another number in the
                                              last axis of the last is told to lack or contradict
-                                             that one, and one with a prefix in front is told so
+                                             that one, and one with a prefix in front is told so;
+                                             what one component leaves is that of another one
 """
 import json
 import math
@@ -83,7 +84,8 @@ def audit(binary, crate, held):
         report = json.load(file)
     return [report["missing_certain"] + report["missing_conditional"], report["unclaimed"],
             [row["key"] for row in report["shape_mismatches"]],
-            sorted({row["code"] for row in report["diagnosis"]})]
+            sorted({row["code"] for row in report["diagnosis"]}),
+            sorted({key for one in report.get("components", []) for key in one["unclaimed"]})]
 
 
 def audits(binary, crate, held):
@@ -91,7 +93,7 @@ def audits(binary, crate, held):
     shape = held[last][:-1] + [held[last][-1] + 1]
     shifted = {"all." + key: held[key] for key in held}
     for what, file, wanted in [
-            ("as it is", held, [[], [], [], []]),
+            ("as it is", held, [[], [], [], [], []]),
             ("without " + first, {key: held[key] for key in held if key != first},
              [[first], [], [], None]),
             ("with another " + last, dict(held, **{last: shape}), [[], [], [last], None]),
