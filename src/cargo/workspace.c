@@ -738,6 +738,7 @@ static cg_code select_targets(cargo_graph *graph, cg_err *reterr)
     const cargo_package *root = &graph->packages.at[graph->root];
     uint32_t *at = arena_take(&graph->state->mem, (root->target_count + 1) * sizeof *at);
     bool is_asked = graph->state->options.cargo_target.len > 0;
+    bool is_chosen;
     size_t count = 0;
 
     if (at == NULL)
@@ -753,9 +754,10 @@ static cg_code select_targets(cargo_graph *graph, cg_err *reterr)
         if (graph->state->file.ptr && str_equal(root->targets[i].path, graph->state->file))
             at[count++] = i;
     }
-    if (!is_asked && count == 0 && root->library != CARGO_MISSING)
+    is_chosen = is_asked || count > 0;
+    if (!is_chosen && root->library != CARGO_MISSING)
         at[count++] = root->library;
-    for (uint32_t i = 0; count == 0 && i < root->target_count; i++) {
+    for (uint32_t i = 0; !is_chosen && i < root->target_count; i++) {
         if (root->targets[i].kind == CARGO_BIN)
             at[count++] = i;
     }
