@@ -503,6 +503,78 @@ static cg_code list_all(const caller *self, const view *views, size_t count, con
     return CG_OK;
 }
 
+/* The use that all calls agree with about this builder; NULL: none, or nobody knows. */
+static const extract_use *agreed(const as_called *self, size_t component, cg_str root)
+{
+    const extract_use *first = NULL;
+
+    for (size_t i = 0; i < self->from->uses.count; i++) {
+        const extract_use *use = &self->from->uses.at[i];
+
+        if (use->component != component || !str_equal(use->given, root))
+            continue;
+        for (size_t k = 0; k < use->prefix.count; k++) {
+            if (use->prefix.at[k].is_hole)
+                return NULL;
+        }
+        if (!use->printed.ptr || (first && !str_equal(first->printed, use->printed)))
+            return NULL;
+        first = use;
+    }
+    return first;
+}
+
+static cg_code put_prefix(const caller *self, const extract_use *use, const key_step *step,
+                          wanted_parameter *to)
+{
+    arena *mem = self->self->mem;
+    key_piece *pieces = arena_zero(mem, (to->piece_count + 2) * sizeof *pieces);
+    key_step *steps = arena_zero(mem, (to->step_count + 1) * sizeof *steps);
+
+    if (!pieces || !steps)
+        return nomem(self);
+    pieces[0].text = use->printed;
+    pieces[1].text = CG_LIT(".");
+    steps[0] = *step;
+    steps[0].piece_count = 1;
+    if (to->piece_count)
+        memcpy(pieces + 2, to->pieces, to->piece_count * sizeof *pieces);
+    if (to->step_count) {
+        memcpy(steps + 1, to->steps, to->step_count * sizeof *steps);
+        steps[1].piece_count++;
+    }
+    to->pieces = pieces;
+    to->piece_count += 2;
+    to->steps = steps;
+    to->step_count++;
+    return CG_OK;
+}
+
+/* A constructor with several builders: each has the prefix that all who call it give it. */
+static cg_code apply_given(const caller *self, size_t component, wanted_parameter *parameters,
+                           const key_step *steps, as_called_result *ret)
+{
+    const extract_component *of = self->component;
+    const program_item *item = &self->self->from->eval->program->items.at[of->constructor];
+    const extract_use **given =
+        arena_zero(self->self->mem, (of->parameters.count + 1) * sizeof *given);
+
+    if (!given)
+        return nomem(self);
+    if (!self->self->is_program && item->visibility == VISIBLE_PUBLIC)
+        return CG_OK;
+    for (size_t i = 0; i < of->parameters.count; i++) {
+        given[i] = i > 0 && str_equal(of->parameters.at[i - 1].root, of->parameters.at[i].root)
+                       ? given[i - 1]
+                       : agreed(self->self, component, of->parameters.at[i].root);
+        if (given[i] && given[i]->prefix.count)
+            CG_TRY(put_prefix(self, given[i], &steps[given[i] - self->self->from->uses.at],
+                              &parameters[i]));
+    }
+    ret->given = given;
+    return CG_OK;
+}
+
 cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
                         const key_step *steps, as_called_result *ret, cg_err *reterr)
 {
@@ -516,6 +588,8 @@ cg_code as_called_apply(const as_called *self, size_t component, wanted_paramete
     *ret = got;
     if (of->is_maker || of->is_nested || self->from->uses.count == 0)
         return CG_OK;
+    if (of->root_count > 1)
+        return apply_given(&work, component, parameters, steps, ret);
     views = arena_zero(self->mem, (self->from->uses.count + 1) * sizeof *views);
     if (!views)
         return err_nomem(reterr);

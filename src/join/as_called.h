@@ -38,6 +38,8 @@ typedef struct as_called_result {
     const extract_parameter *const *asked;
     const uint32_t *sources;
     size_t count;
+    /* Of several builders, by parameter of the constructor: the use its prefix is of; or NULL. */
+    const extract_use *const *given;
 } as_called_result;
 
 /* `parameters` are those of the constructor; `steps`, by use: the call. */

@@ -510,9 +510,11 @@ static cg_code join_component(merge *self, size_t at, const text_index *ids, cg_
         to->record = parameter_at(self, found);
         to->family = from->printed;
         to->wanted = wanted;
-        if (caller->use && caller->use->prefix.count &&
-            !arena_format(mem, &to->family, "%.*s.%.*s", (int)caller->use->printed.len,
-                          caller->use->printed.ptr, (int)from->printed.len, from->printed.ptr))
+        const extract_use *use = caller->given ? caller->given[i] : caller->use;
+
+        if (use && use->prefix.count &&
+            !arena_format(mem, &to->family, "%.*s.%.*s", (int)use->printed.len, use->printed.ptr,
+                          (int)from->printed.len, from->printed.ptr))
             return err_nomem(reterr);
         to->printed = caller->asked ? caller->asked[i]->printed : to->family;
         to->lead = self->by_record[found] ? self->by_record[found] - 1 : self->count;

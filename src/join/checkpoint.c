@@ -700,18 +700,59 @@ static bool leads(const wanted_component *one, const wanted_component *other)
     return str_compare(one->name, other->name) < 0;
 }
 
-static cg_str default_root(const wanted_component *const *chosen, size_t count)
+#define ROOTS_SEEN 16
+
+/* How many of the builder's keys, with 0 for every number, are names in the file. */
+static size_t count_fitting(arena *mem, const wanted_component *of, cg_str root,
+                            const tensor_header *header)
+{
+    size_t fits = 0;
+
+    for (size_t i = 0; i < of->parameter_count; i++) {
+        const wanted_parameter *at = &of->parameters[i];
+        cg_str text = {NULL, 0};
+        bool is_good = str_equal(at->root, root);
+
+        for (size_t k = 0; is_good && k < at->piece_count; k++) {
+            cg_str more = at->pieces[k].is_number ? CG_LIT("0") : at->pieces[k].text;
+
+            is_good = arena_format(mem, &text, "%.*s%.*s", (int)text.len, text.ptr ? text.ptr : "",
+                                   (int)more.len, more.ptr);
+        }
+        fits += is_good && text.ptr != NULL && safetensors_find(header, text) != NULL;
+    }
+    return fits;
+}
+
+static cg_str default_root(arena *mem, const tensor_header *header,
+                           const wanted_component *const *chosen, size_t count)
 {
     const wanted_component *first = NULL;
     cg_str root = {0};
+    cg_str seen[ROOTS_SEEN];
+    size_t seen_count = 0;
+    size_t most = 0;
 
     for (size_t i = 0; i < count; i++) {
         if (chosen[i]->parameter_count > 0 && (first == NULL || leads(chosen[i], first)))
             first = chosen[i];
     }
     for (size_t i = 0; first != NULL && i < first->parameter_count; i++) {
-        if (root.ptr == NULL || str_compare(first->parameters[i].root, root) < 0)
-            root = first->parameters[i].root;
+        size_t k = 0;
+
+        while (k < seen_count && !str_equal(seen[k], first->parameters[i].root))
+            k++;
+        if (k == seen_count && seen_count < ROOTS_SEEN)
+            seen[seen_count++] = first->parameters[i].root;
+    }
+    /* Of several builders the one that the file is of. */
+    for (size_t i = 0; i < seen_count; i++) {
+        size_t fits = seen_count > 1 ? count_fitting(mem, first, seen[i], header) : 0;
+
+        if (root.ptr == NULL || fits > most || (fits == most && str_compare(seen[i], root) < 0)) {
+            root = seen[i];
+            most = fits;
+        }
     }
     return root.ptr != NULL ? root : CG_LIT("vb");
 }
@@ -724,8 +765,9 @@ static bool component_before(const void *context, uint32_t a, uint32_t b)
 }
 
 static cg_code choose(arena *mem, const wanted_component *components, size_t count,
-                      const checkpoint_options *options, const wanted_component ***ret,
-                      size_t *ret_count, cg_str *ret_root, cg_err *reterr)
+                      const tensor_header *header, const checkpoint_options *options,
+                      const wanted_component ***ret, size_t *ret_count, cg_str *ret_root,
+                      cg_err *reterr)
 {
     const wanted_component **chosen = arena_take(mem, (count + 1) * sizeof(*chosen));
     uint32_t *order = checkpoint_order(mem, count);
@@ -745,7 +787,7 @@ static cg_code choose(arena *mem, const wanted_component *components, size_t cou
     if (kept == 0 && options->component.ptr != NULL)
         return cg_fail(reterr, PROBLEM_COMPONENT, "no component `%.*s`",
                        ERR_STR(options->component));
-    *ret_root = options->root.ptr != NULL ? options->root : default_root(chosen, kept);
+    *ret_root = options->root.ptr != NULL ? options->root : default_root(mem, header, chosen, kept);
     for (size_t i = 0; options->component.ptr == NULL && i < kept; i++) {
         if (has_root(chosen[i], *ret_root))
             chosen[rooted++] = chosen[i];
@@ -766,8 +808,8 @@ cg_code checkpoint_compare(heap *from, arena *mem, expr_pool *pool,
     doc_checkpoint *parts;
     cg_str *settled;
 
-    CG_TRY(
-        choose(mem, components, count, options, &chosen, &all.component_count, &all.root, reterr));
+    CG_TRY(choose(mem, components, count, header, options, &chosen, &all.component_count, &all.root,
+                  reterr));
     all.components = chosen;
     settled = arena_zero(mem, (all.component_count + 1) * sizeof *settled);
     if (settled == NULL)

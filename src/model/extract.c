@@ -1258,9 +1258,36 @@ static void note_origin(const extractor *self, cg_str name, val given)
     }
 }
 
-cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t component,
-                             uint32_t instance, cg_err *reterr)
+/* One of several builders; without a text as prefix nobody knows the keys. */
+static cg_code note_given(extractor *self, uint32_t component, const trail_instance *from,
+                          item_ref function, cg_str name, val given)
 {
+    const value *at = value_at(self->eval->values, given);
+    const builder_value *builder = at->kind == VALUE_BUILDER ? at->as.builder : NULL;
+    const trail *track = self->eval->trail;
+    extract_use *slot;
+
+    if (self->component->root_count < 2 || !builder || builder->root >= track->roots.count ||
+        track->roots.at[builder->root].source == BUILDER_PARAMETER)
+        return CG_OK;
+    slot = vec_add(self->out->heap, &self->out->uses);
+    if (!slot)
+        return nomem(self);
+    *slot = (extract_use){
+        .component = component, .function = function, .place = from->place, .given = name};
+    if (builder->rename)
+        return CG_OK;
+    return copy_pieces(self, builder->prefix, &slot->prefix) &&
+                   print_pieces(self, builder->prefix, &slot->printed) &&
+                   arena_text(&self->out->mem, track->roots.at[builder->root].name, &slot->root)
+               ? CG_OK
+               : nomem(self);
+}
+
+cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t component,
+                             uint32_t instance, item_ref function, cg_err *reterr)
+{
+    cg_code code = CG_OK;
     extractor self = extractor_of(interpreter, ret, reterr);
     const trail_instance *from = &interpreter->trail->instances.at[instance];
     ast_ref parameters = 0;
@@ -1279,18 +1306,24 @@ cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t compon
         const ast *tree =
             program_tree(self.program, self.program->items.at[from->constructor].file);
 
-        for (ast_ref at = ast_at(tree, parameters)->first; at; at = ast_at(tree, at)->next) {
+        for (ast_ref at = ast_at(tree, parameters)->first; at && code == CG_OK;
+             at = ast_at(tree, at)->next) {
             uint8_t kind = ast_kind_of(tree, at);
 
             if (kind != AST_PARAMETER && kind != AST_SELF_PARAMETER)
                 continue;
-            if (kind == AST_PARAMETER && count < from->arg_count)
-                note_origin(&self, parameter_name(&self, tree, at), from->args[count]);
+            if (kind == AST_PARAMETER && count < from->arg_count) {
+                cg_str name = parameter_name(&self, tree, at);
+
+                note_origin(&self, name, from->args[count]);
+                if (function)
+                    code = note_given(&self, component, from, function, name, from->args[count]);
+            }
             count++;
         }
     }
     extractor_end(&self);
-    return CG_OK;
+    return code;
 }
 
 bool extract_is_loaded(const extraction *of, const extract_component *component, cg_str root)

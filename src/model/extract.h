@@ -90,7 +90,12 @@ typedef struct extract_use {
     model_place place;  /* of the call of the constructor */
     text_pieces prefix; /* of the builder that the constructor gets */
     cg_str printed;
-    cg_str root;                         /* as the function calls the builder; one name, one map */
+    cg_str root; /* as the function calls the builder; one name, one map */
+    /*
+     * Of a constructor with several builders: as it calls the one that this is about, with a prefix
+     * and no parameters. Absent: it has one.
+     */
+    cg_str given;
     const extract_parameter *parameters; /* with whole keys, and shapes as called */
     size_t count;
 } extract_use;
@@ -147,10 +152,11 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
                         item_ref function, const bool *is_part, cg_err *reterr) CG_MUST;
 /*
  * What the builders that such an instance was given are made of. Where a root comes from files
- * wherever it is given, in a crate whose calls are all seen, nobody trains its parameters.
+ * wherever it is given, in a crate whose calls are all seen, nobody trains its parameters. With a
+ * `function`, which makes the builders, each of several is a use as well.
  */
 cg_code extract_note_origins(eval *interpreter, extraction *ret, uint32_t component,
-                             uint32_t instance, cg_err *reterr) CG_MUST;
+                             uint32_t instance, item_ref function, cg_err *reterr) CG_MUST;
 bool extract_is_loaded(const extraction *of, const extract_component *component, cg_str root);
 cg_code extract_close(eval *interpreter, const extract_options *options, extraction *ret,
                       cg_err *reterr) CG_MUST;

@@ -432,7 +432,7 @@ static bool lies_within(const trail *track, uint32_t instance, uint32_t outer)
 }
 
 /* What every component that is built on the way of the function is given its builders from. */
-static cg_code note_origins(maker *self)
+static cg_code note_origins(maker *self, item_ref function)
 {
     trail *track = self->eval->trail;
 
@@ -444,8 +444,12 @@ static cg_code note_origins(maker *self)
         for (uint32_t k = 0; shape->kind == TYPE_ITEM && k < self->out->components.count; k++) {
             const extract_component *at = &self->out->components.at[k];
 
-            if (shape->item && at->type == shape->item && !at->is_maker)
-                CG_TRY(extract_note_origins(self->eval, self->out, k, i, self->reterr));
+            if (!shape->item || at->type != shape->item || at->is_maker)
+                continue;
+            bool is_part = is_of_struct(self, track->instances.at[i].parent);
+
+            CG_TRY(extract_note_origins(self->eval, self->out, k, i, is_part ? 0 : function,
+                                        self->reterr));
         }
     }
     return CG_OK;
@@ -459,7 +463,7 @@ static cg_code note_uses(maker *self, item_ref function)
 
     if (!is_part)
         return nomem(self);
-    CG_TRY(note_origins(self));
+    CG_TRY(note_origins(self, function));
     for (uint32_t i = 2; i < track->instances.count; i++) {
         const trail_instance *at = &track->instances.at[i];
         const trail_root *root = &track->roots.at[at->root];
