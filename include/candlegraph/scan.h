@@ -33,7 +33,7 @@ typedef struct cg_scan_request {
     const char *path;            /* a folder, a Cargo.toml, or a file in a crate; NULL: "." */
     const char *package;         /* member of a workspace; NULL: the one at the path */
     const char *target;          /* triple; NULL: the host's */
-    const char *cargo_target;    /* name of a target; NULL: the library, else the first binary */
+    const char *cargo_target;    /* name of a target; NULL: the library and all binaries */
     const char *root;            /* only this component; NULL: all */
     const char *const *features; /* each may hold several names, separated by commas */
     size_t feature_count;
