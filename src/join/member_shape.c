@@ -120,6 +120,12 @@ static expr localise(member *self, expr symbol)
         }
         if (!index_text_mentions(buf_text(&now), name))
             continue;
+        if (at->value != EXPR_NONE && index_choice_is(buf_text(&now)) && i == 0 &&
+            self->counters.count == 1) {
+            ret = index_choice_at(self->pool, buf_text(&now), name, at->value);
+            buf_free(&now);
+            return ret;
+        }
         if (at->value == EXPR_NONE) {
             is_own = true;
             continue;

@@ -1,8 +1,9 @@
 /* match, and loops: rounds over what is known, else one repetition that stands for all of them. */
 #include "model/eval_state.h"
 #include "model/flow_build.h"
+#include "model/index_text.h"
 
-#define LOOP_PASSES 3u
+#define LOOP_PASSES 4u
 
 /* --- match --- */
 
@@ -121,8 +122,9 @@ typedef struct carried {
     val before;
     val first; /* after the first look */
     val after;
-    val inside;     /* what it holds at the beginning of any round */
-    bool is_failed; /* its numbers do not change by the same step every time */
+    val inside;       /* what it holds at the beginning of any round */
+    bool is_replaced; /* each round leaves a number that does not depend on the one before it */
+    bool is_failed;   /* its numbers do not change by the same step every time */
 } carried;
 
 typedef struct repetition {
@@ -391,6 +393,31 @@ static bool follows(const eval *self, val next, val after, unsigned depth)
     return true;
 }
 
+/* What a round finds that the one before it left: what was there before the loop in the first. */
+static val left_behind(repetition *self, const carried *at)
+{
+    eval *owner = self->eval;
+    expr symbol = symbol_of(self);
+    expr before = expr_binary(owner->exprs, EXPR_SUB, symbol, expr_const(owner->exprs, 1));
+    val rest = value_substitute(owner->values, at->first, symbol, before);
+
+    return rest ? value_int(owner->values,
+                            index_choice_make(owner->exprs, expr_text(owner->exprs, symbol),
+                                              value_number(owner->values, at->before),
+                                              value_number(owner->values, rest)))
+                : 0;
+}
+
+/* Are they two numbers, of which the later may have replaced the earlier one? */
+static bool may_replace(const repetition *self, const carried *at)
+{
+    const values *all = self->eval->values;
+
+    return !self->is_downward && value_kind_of(all, at->before) == VALUE_INT &&
+           value_kind_of(all, at->first) == VALUE_INT && value_number(all, at->before) &&
+           value_number(all, at->first);
+}
+
 /* Did the second look confirm what was expected of every variable? */
 static bool is_settled(repetition *self)
 {
@@ -404,8 +431,15 @@ static bool is_settled(repetition *self)
         carried *at = &self->cells.at[i];
         val expected = at->inside ? value_substitute(owner->values, at->inside, symbol, next) : 0;
 
-        if (expected && !at->is_failed && !follows(owner, expected, at->after, 0)) {
-            at->is_failed = true;
+        if (!expected || at->is_failed)
+            continue;
+        if (at->is_replaced) {
+            at->is_failed =
+                value_number(owner->values, at->after) != value_number(owner->values, at->first);
+            is_good = is_good && !at->is_failed;
+        } else if (!follows(owner, expected, at->after, 0)) {
+            at->is_replaced = may_replace(self, at);
+            at->is_failed = !at->is_replaced;
             is_good = false;
         }
     }
@@ -457,7 +491,9 @@ static cg_code repeat(repetition *self, val *ret)
             self->is_failed = at->is_failed;
             if (owner->flow)
                 owner->flow->is_widening = true;
-            at->inside = widened(self, at->before, 0, at->first, false, 0);
+            at->inside = at->is_replaced && !at->is_failed
+                             ? left_behind(self, at)
+                             : widened(self, at->before, 0, at->first, false, 0);
             if (owner->flow)
                 owner->flow->is_widening = false;
             code = at->inside ? cell_assign(owner, at->cell, at->inside) : err_nomem(owner->reterr);
@@ -495,7 +531,7 @@ static cg_code repeat(repetition *self, val *ret)
     state->watching--;
     for (size_t i = 0; i < self->cells.count && code == CG_OK; i++) {
         carried *at = &self->cells.at[i];
-        self->is_failed = at->is_failed;
+        self->is_failed = at->is_failed || at->is_replaced;
         if (owner->flow && at->inside)
             flow_carry(owner->flow, at->inside, at->after);
         val made = widened(self, at->before, at->inside, at->after, true, 0);
@@ -503,6 +539,38 @@ static cg_code repeat(repetition *self, val *ret)
         code = made ? cell_assign(owner, at->cell, made) : err_nomem(owner->reterr);
     }
     return code;
+}
+
+/* Is the index a part of the number, and not just of the name of what it picks? */
+static bool counts_by(const eval *self, val item, sym symbol)
+{
+    expr index = expr_symbol(self->exprs, program_text(self->program, symbol));
+    expr_list symbols = {0};
+    bool is_there = false;
+
+    if (expr_symbols(self->exprs, value_number(self->values, item), &symbols)) {
+        for (size_t i = 0; i < symbols.count; i++)
+            is_there = is_there || symbols.at[i] == index;
+    }
+    vec_free(self->exprs->heap, &symbols);
+    return is_there;
+}
+
+/*
+ * Rounds that come from the last item to the first: where the source does not see the index, they
+ * are counted as they come.
+ */
+static cg_code count_upward(repetition *self)
+{
+    eval *owner = self->eval;
+    const value *item = value_at(owner->values, self->item);
+    val first = item->kind == VALUE_TUPLE && item->count ? item->as.items[0] : self->item;
+
+    if (!self->is_downward || !self->count || counts_by(owner, first, self->symbol))
+        return CG_OK;
+    self->item = value_substitute(owner->values, self->item, symbol_of(self), rounds_before(self));
+    self->is_downward = false;
+    return self->item ? CG_OK : err_nomem(owner->reterr);
 }
 
 /* A repetition over the entries of a list: its own index, under a free name. */
@@ -529,7 +597,7 @@ static cg_code enter(repetition *self, val entry, sym wanted)
         self->item = value_substitute(owner->values, self->item,
                                       expr_symbol(owner->exprs, program_text(owner->program, old)),
                                       symbol_of(self));
-    return self->item ? CG_OK : err_nomem(owner->reterr);
+    return self->item ? count_upward(self) : err_nomem(owner->reterr);
 }
 
 static val repeat_value(repetition *self, val item)

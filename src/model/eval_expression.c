@@ -1,5 +1,6 @@
 /* Expressions and statements. */
 #include "model/eval_state.h"
+#include "model/index_text.h"
 
 /* --- small ones --- */
 
@@ -873,21 +874,83 @@ typedef struct if_ways {
     ast_ref consequence, alternative;
     cell *bound, *top;
     type_ref expected;
+    val made[2]; /* by each way */
 } if_ways;
 
 static cg_code if_way(void *context, size_t way, val *ret)
 {
     if_ways *self = context;
     eval_state *state = self->eval->state;
+    cg_code code = CG_OK;
 
     state->frame->top = way == 0 ? self->bound : self->top;
     state->expected = self->expected;
     if (way == 0 && self->consequence)
-        return evaluate_block(self->eval, self->consequence, ret);
-    if (way == 1 && self->alternative)
-        return evaluate(self->eval, self->alternative, ret);
-    *ret = eval_plain(self->eval, VALUE_UNIT);
+        code = evaluate_block(self->eval, self->consequence, ret);
+    else if (way == 1 && self->alternative)
+        code = evaluate(self->eval, self->alternative, ret);
+    else
+        *ret = eval_plain(self->eval, VALUE_UNIT);
+    if (code == CG_OK)
+        self->made[way] = *ret;
+    return code;
+}
+
+/* The counter of a loop under way that the condition asks to be 0: `i == 0`; absent: none. */
+static cg_code first_round_of(eval *self, ast_ref condition, cg_str *ret)
+{
+    ast_node at = *eval_node(self, condition);
+    ast_ref left = ast_child(eval_tree(self), condition, ROLE_LEFT);
+    ast_ref right = ast_child(eval_tree(self), condition, ROLE_RIGHT);
+    int64_t zero = 1;
+    val sides[2] = {0, 0};
+    expr number;
+
+    *ret = (cg_str){NULL, 0};
+    if (at.kind != AST_BINARY_EXPRESSION || at.op != OP_EQ || !left || !right ||
+        eval_node(self, left)->kind != AST_IDENTIFIER ||
+        eval_node(self, right)->kind != AST_INTEGER_LITERAL)
+        return CG_OK;
+    CG_TRY(evaluate(self, left, &sides[0]));
+    CG_TRY(evaluate(self, right, &sides[1]));
+    number = value_number(self->values, sides[0]);
+    if (!number || expr_kind_of(self->exprs, number) != EXPR_SYMBOL ||
+        !expr_constant(self->exprs, value_number(self->values, sides[1]), &zero) || zero != 0)
+        return CG_OK;
+    for (uint32_t i = self->trail->repeat; i; i = self->trail->repeats.at[i].around) {
+        cg_str name = program_text(self->program, self->trail->repeats.at[i].symbol);
+
+        if (str_equal(name, expr_text(self->exprs, number)))
+            *ret = name;
+    }
     return CG_OK;
+}
+
+/* Two numbers, of which the first round takes one and all others the other. */
+static cg_code join_rounds(if_ways *self, ast_ref condition, val *ret)
+{
+    eval *owner = self->eval;
+    const values *all = owner->values;
+    cg_str counter;
+    expr number;
+
+    int64_t known;
+
+    if (!condition || !self->made[0] || !self->made[1] ||
+        value_kind_of(all, self->made[0]) != VALUE_INT ||
+        value_kind_of(all, self->made[1]) != VALUE_INT ||
+        (value_kind_of(all, *ret) != VALUE_INT && value_kind_of(all, *ret) != VALUE_CHOICE) ||
+        value_number(all, *ret) ||
+        /* Two constants are a choice that a match can look into. */
+        (expr_constant(owner->exprs, value_number(all, self->made[0]), &known) &&
+         expr_constant(owner->exprs, value_number(all, self->made[1]), &known)))
+        return CG_OK;
+    CG_TRY(first_round_of(owner, condition, &counter));
+    number = counter.len > 0
+                 ? index_choice_make(owner->exprs, counter, value_number(all, self->made[0]),
+                                     value_number(all, self->made[1]))
+                 : EXPR_NONE;
+    return number ? eval_give(owner, value_int(owner->values, number), ret) : CG_OK;
 }
 
 static cg_code evaluate_if(eval *self, ast_ref node, type_ref expected, val *ret)
@@ -916,6 +979,8 @@ static cg_code evaluate_if(eval *self, ast_ref node, type_ref expected, val *ret
         self->state->frame->top = both.top;
         code = eval_ways_from(self, pattern_has_word(self, condition, WORD_OK) ? &before : NULL, 2,
                               eval_source(self, "if ", condition), if_way, &both, ret);
+        if (code == CG_OK)
+            code = join_rounds(&both, condition, ret);
     }
     self->state->frame->top = both.top;
     return code;

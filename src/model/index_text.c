@@ -116,3 +116,78 @@ bool index_text_replace(expr_pool *pool, cg_str text, cg_str name, expr by, buf 
     }
     return !out->failed && !pool->failed;
 }
+
+/* --- one number in the first round, another one in all others --- */
+
+#define CHOICE_HEAD  "if "
+#define CHOICE_FIRST " == 0 { "
+#define CHOICE_REST  " } else { "
+#define CHOICE_END   " }"
+
+bool index_choice_is(cg_str text)
+{
+    return str_starts_with(text, CG_LIT(CHOICE_HEAD)) && str_ends_with(text, CG_LIT(CHOICE_END));
+}
+
+expr index_choice_make(expr_pool *pool, cg_str name, expr first, expr rest)
+{
+    expr made = EXPR_NONE;
+    size_t len;
+    buf text;
+
+    if (first == EXPR_NONE || rest == EXPR_NONE)
+        return EXPR_NONE;
+    buf_init(&text, pool->heap, UINT32_MAX);
+    buf_addf(&text, CHOICE_HEAD "%.*s" CHOICE_FIRST, (int)name.len, name.ptr);
+    len = text.len;
+    expr_print(pool, first, &text);
+    buf_add(&text, CG_LIT(CHOICE_REST));
+    expr_print(pool, rest, &text);
+    if (!text.failed &&
+        str_find((cg_str){text.at + len, text.len - len}, CG_LIT(CHOICE_HEAD)) == SIZE_MAX) {
+        buf_add(&text, CG_LIT(CHOICE_END));
+        if (!text.failed)
+            made = expr_call(pool, buf_text(&text));
+    }
+    pool->failed |= text.failed;
+    buf_free(&text);
+    return made;
+}
+
+static bool cut(cg_str *text, cg_str mark, cg_str *ret)
+{
+    size_t at = str_find(*text, mark);
+
+    if (at == SIZE_MAX)
+        return false;
+    *ret = (cg_str){text->ptr, at};
+    *text = (cg_str){text->ptr + at + mark.len, text->len - at - mark.len};
+    return true;
+}
+
+expr index_choice_at(expr_pool *pool, cg_str text, cg_str name, expr by)
+{
+    bool is_name = expr_kind_of(pool, by) == EXPR_SYMBOL;
+    expr made = EXPR_NONE;
+    int64_t number = 0;
+    cg_str counter;
+    cg_str first;
+    cg_str rest = text;
+    buf moved;
+
+    if (!index_choice_is(text) || !cut(&rest, CG_LIT(CHOICE_HEAD), &counter) ||
+        !cut(&rest, CG_LIT(CHOICE_FIRST), &counter) || !cut(&rest, CG_LIT(CHOICE_REST), &first) ||
+        !str_equal(counter, name) || (!is_name && !expr_constant(pool, by, &number)))
+        return EXPR_NONE;
+    rest.len -= sizeof CHOICE_END - 1;
+    if (!is_name && number == 0)
+        return read_index(pool, first, name, by);
+    buf_init(&moved, pool->heap, UINT32_MAX);
+    if (index_text_replace(pool, rest, name, by, &moved))
+        made = read_index(pool, buf_text(&moved), name, by);
+    if (is_name)
+        made =
+            index_choice_make(pool, expr_text(pool, by), read_index(pool, first, name, by), made);
+    buf_free(&moved);
+    return made;
+}

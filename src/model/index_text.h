@@ -17,4 +17,16 @@ bool index_text_mentions(cg_str text, cg_str name);
  */
 bool index_text_replace(expr_pool *pool, cg_str text, cg_str name, expr by, buf *out) CG_MUST;
 
+/*
+ * `if i == 0 { input } else { dims[i - 1] }`: a number that is another one in the first round, as
+ * one name. EXPR_NONE when one of the two cannot be written so.
+ */
+expr index_choice_make(expr_pool *pool, cg_str name, expr first, expr rest);
+bool index_choice_is(cg_str text);
+/*
+ * Such a number with `by`, a constant or another name, for the name of its counter; EXPR_NONE when
+ * it counts by another one, or cannot be told.
+ */
+expr index_choice_at(expr_pool *pool, cg_str text, cg_str name, expr by);
+
 #endif

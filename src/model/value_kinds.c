@@ -341,6 +341,9 @@ static expr renamed_number(renaming *self, expr number)
 
         if (symbols.at[i] == self->symbol) {
             bindings[count++] = (expr_binding){self->symbol, self->by};
+        } else if (index_choice_is(text) && index_text_mentions(text, self->from)) {
+            bindings[count++] = (expr_binding){
+                symbols.at[i], index_choice_at(self->all->exprs, text, self->from, self->by)};
         } else if (text.len && renamed_text(self, &text)) {
             bool is_symbol = expr_kind_of(self->all->exprs, symbols.at[i]) == EXPR_SYMBOL;
 

@@ -86,7 +86,35 @@ CASES = [
     ("the_first_is_another", "hidden: &[usize]",
      COLLECT % ("hidden.iter().enumerate().map(|(i, &h)| "
                 "linear(if i == 0 { 7 } else { hidden[i - 1] }, h, vb.pp(i)))"),
-     layers(("0", 7, 16), ("1", 16, 8), ("2", 8, 12)), {"2.bias": [8]}),
+     layers(("0", 7, 16), ("1", 16, 8), ("2", 8, 12)), {"2.bias": [8]}, {"0.weight": [16, 6]},
+     {"1.weight": [8, 7]}),
+    ("what_the_last_round_left", "input: usize, hidden: &[usize]",
+     "let mut ls = vec![linear(input, 2, vb.pp(\"in\"))?]; let mut prev = input; "
+     "for (i, &h) in hidden.iter().enumerate() "
+     '{ ls.push(linear(prev, h, vb.pp(format!("l{i}")))?); prev = h; }',
+     layers(("in", 16, 2), ("l0", 16, 8), ("l1", 8, 12), ("l2", 12, 4)),
+     {"l0.weight": [8, 15]}, {"l2.weight": [4, 16]}),
+    ("what_the_last_round_multiplied", "base: usize, mult: &[usize]",
+     "let mut ls = vec![linear(3, base, vb.pp(\"in\"))?]; let mut prev = base; "
+     "for (i, m) in mult.iter().enumerate() "
+     '{ let out = base * m; ls.push(linear(prev, out, vb.pp(format!("l{i}")))?); prev = out; }',
+     layers(("in", 3, 8), ("l0", 8, 8), ("l1", 8, 16), ("l2", 16, 32)),
+     {"l1.weight": [16, 16]}, {"l2.weight": [32, 8]}),
+    ("multiplied_lists", "width: usize, mult: &[usize]",
+     "let mut ls = vec![linear(width, width, vb.pp(\"in\"))?]; "
+     "for (i, m) in mult.iter().enumerate() { "
+     "let ch = if i == 0 { width } else { width * mult[i - 1] }; "
+     'ls.push(linear(ch, width * m, vb.pp(i))?); }',
+     layers(("in", 8, 8), ("0", 8, 8), ("1", 8, 16), ("2", 16, 32)), {"2.weight": [32, 8]}),
+    ("a_swap", "a: usize, dims: &[usize]",
+     "let mut ls = vec![]; let mut x = a; let mut y = dims[0]; "
+     "for (i, &d) in dims.iter().enumerate() "
+     "{ ls.push(linear(x, y, vb.pp(i))?); x = y; y = d; }",
+     layers(("0", 3, 16), ("1", 16, 16), ("2", 16, 8), ("3", 8, 12))),
+    ("doubled", "base: usize, n: usize",
+     "let mut ls = vec![]; let mut c = base; "
+     "for i in 0..n { ls.push(linear(c, c * 2, vb.pp(i))?); c *= 2; }",
+     layers(("0", 4, 8), ("1", 8, 16), ("2", 16, 32))),
     ("first_and_last", "dims: &[usize]",
      'let mut ls = vec![linear(5, dims[0], vb.pp("in"))?]; for i in 0..dims.len() - 1 '
      "{ ls.push(linear(dims[i], dims[i + 1], vb.pp(i))?); }",

@@ -113,7 +113,7 @@ static void loops_carry_variables(void **state)
          "  let mut k = 0;\n"
          "  loop { if k == 2 { break } linear_no_bias(1, 1, vb.pp(format!(\"l{k}\")))?; k += 1; }\n"
          "  Ok(all)\n}\n",
-         "{i}.weight [4, ?]\n"
+         "{i}.weight [4, if i == 0 { 8 } else { 4 }]\n"
          "{n}.weight [1, ?]\n{n}.weight [1, ?]\n{n}.weight [1, ?]\n"
          "l0.weight [1, 1]\nl1.weight [1, 1]\n");
 }

@@ -69,12 +69,46 @@ static void names_are_whole_words(void **state)
     assert_false(index_text_mentions(CG_LIT("i"), CG_LIT("")));
 }
 
+static void a_first_round_of_its_own_is_told_apart(void **state)
+{
+    heap from;
+    expr_pool pool;
+    expr first;
+    expr rest;
+    expr choice;
+    cg_str text;
+
+    (void)state;
+    heap_init(&from, NULL);
+    assert_true(expr_pool_init(&pool, &from));
+    first = expr_symbol(&pool, CG_LIT("input"));
+    rest = expr_binary(&pool, EXPR_MUL, expr_const(&pool, 2),
+                       expr_symbol(&pool, CG_LIT("dims[i - 1]")));
+    choice = index_choice_make(&pool, CG_LIT("i"), first, rest);
+    text = expr_text(&pool, choice);
+    assert_true(str_equal(text, CG_LIT("if i == 0 { input } else { 2 * dims[i - 1] }")));
+    assert_true(index_choice_is(text));
+    assert_int_equal(index_choice_at(&pool, text, CG_LIT("i"), expr_const(&pool, 0)), first);
+    assert_int_equal(
+        index_choice_at(&pool, text, CG_LIT("i"), expr_const(&pool, 3)),
+        expr_binary(&pool, EXPR_MUL, expr_const(&pool, 2), expr_symbol(&pool, CG_LIT("dims[2]"))));
+    assert_int_equal(index_choice_at(&pool, text, CG_LIT("i"), expr_symbol(&pool, CG_LIT("k"))),
+                     expr_call(&pool, CG_LIT("if k == 0 { input } else { 2 * dims[k - 1] }")));
+    assert_int_equal(index_choice_at(&pool, text, CG_LIT("j"), expr_const(&pool, 0)), EXPR_NONE);
+    assert_int_equal(index_choice_make(&pool, CG_LIT("j"), choice, first), EXPR_NONE);
+    assert_int_equal(index_choice_make(&pool, CG_LIT("j"), EXPR_NONE, first), EXPR_NONE);
+    assert_false(index_choice_is(CG_LIT("input")));
+    expr_pool_free(&pool);
+    assert_int_equal(from.used_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_is_computed),
         cmocka_unit_test(what_cannot_be_read_stays),
         cmocka_unit_test(names_are_whole_words),
+        cmocka_unit_test(a_first_round_of_its_own_is_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
