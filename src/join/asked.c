@@ -363,6 +363,10 @@ static cg_code add_callers(const as_called *called, const function_facts *functi
                                                  functions, all[i].place, &steps[i]))
             return err_nomem(reterr);
     }
+    for (size_t i = 0; i < count && to->renamed_by == NULL; i++) {
+        if (all[i].component == at && all[i].is_renamed)
+            to->renamed_by = &steps[i];
+    }
     CG_TRY(as_called_apply(called, at, parameters, steps, ret, reterr));
     if (ret->use) {
         to->built_by = &steps[ret->use - all];

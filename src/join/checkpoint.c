@@ -661,7 +661,11 @@ static cg_code compare(checkpoint_part self, doc_checkpoint *ret, cg_err *reterr
 {
     difference differs = {
         .heap = self.heap, .mem = self.mem, .pool = self.pool, .header = self.header};
-    cg_code code = compare_steps(&self, &differs, ret, reterr);
+    cg_code code;
+
+    for (size_t i = 0; i < self.component_count && differs.renamed_by == NULL; i++)
+        differs.renamed_by = self.components[i]->renamed_by;
+    code = compare_steps(&self, &differs, ret, reterr);
 
     for (size_t i = 0; self.values != NULL && i < self.component_count; i++)
         vec_free(self.heap, &self.values[i]);

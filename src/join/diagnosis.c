@@ -677,9 +677,34 @@ static cg_code find_renamed(difference *self, cg_err *reterr)
     return self->shifts.count == shift_count ? CG_OK : rename_find(self, reterr);
 }
 
+/* Names that are changed on the way say nothing about prefixes and variants. */
+static cg_code say_renamed(difference *self, cg_err *reterr)
+{
+    const key_step *call = self->renamed_by;
+    key_pairs pairs = {0};
+    doc_diagnosis *row = NULL;
+    cg_code code = add_rest(self, true, true, &pairs, reterr);
+
+    if (code == CG_OK)
+        code = difference_add_row(
+            self, DIAGNOSIS_UNEXPLAINED, &pairs, false,
+            difference_text(self,
+                            "names are changed between the file and the builder of `%.*s` "
+                            "(%.*s:%" PRIu64 "), which was not followed: compare what it asks for "
+                            "with the changed names",
+                            (int)call->function.len, call->function.ptr, (int)call->file.len,
+                            call->file.ptr, call->line),
+            &row, reterr);
+    vec_free(self->heap, &pairs);
+    return code;
+}
+
 cg_code diagnosis_run(difference *self, cg_err *reterr)
 {
     CG_TRY(find_shards(self, reterr));
+    if (self->renamed_by != NULL && difference_is_open(self))
+        return say_renamed(self, reterr);
+
     CG_TRY(find_shapes(self, false, reterr));
     CG_TRY(prefix_find_repeated(self, reterr));
     CG_TRY(prefix_find_shifted(self, reterr));

@@ -53,6 +53,7 @@ typedef struct difference {
     const key_name *names; /* all of the file and its index, bytewise */
     size_t name_count;
     const tensor_header *header;
+    const key_step *renamed_by; /* a call whose builder changes names; NULL: none */
     VEC(doc_diagnosis) rows;
     VEC(sc_pair) shifts; /* prefixes that were found to be shifted, the model's and the file's */
 } difference;

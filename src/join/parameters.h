@@ -53,7 +53,8 @@ typedef struct wanted_component {
     const key_step *built_by; /* the call whose prefix and sizes the parameters have; NULL: none */
     /* Who makes its builder, 0: nobody known; components of one builder are of one file. */
     uint32_t maker;
-    cg_str maker_root; /* as that one calls the builder */
+    cg_str maker_root;          /* as that one calls the builder */
+    const key_step *renamed_by; /* a call whose builder changes names; NULL: none */
 } wanted_component;
 
 #endif

@@ -498,6 +498,21 @@ static const source_row SOURCES[] = {
 };
 
 
+/* Is the map of tensors what a library read, or made by the program, with names of its own? */
+static bool is_rekeyed(library_call *call, bool *ret)
+{
+    cg_str text = {NULL, 0};
+
+    *ret = false;
+    if (call->count == 0)
+        return true;
+    if (!value_print(call->eval->values, call->args[0], &text))
+        return false;
+    *ret = str_find(text, CG_LIT("load(")) == SIZE_MAX ||
+           str_find(text, CG_LIT("collect")) != SIZE_MAX;
+    return true;
+}
+
 static cg_code give_root(library_call *call, const source_row *row)
 {
     eval *self = call->eval;
@@ -512,7 +527,8 @@ static cg_code give_root(library_call *call, const source_row *row)
         made.device = std_arg(call, (size_t)row->device);
     if (row->source == BUILDER_VARMAP)
         root.varmap = std_arg(call, 0);
-    if (!arena_text(&self->trail->mem, call->name, &root.name))
+    if (!arena_text(&self->trail->mem, call->name, &root.name) ||
+        (row->source == BUILDER_TENSORS && !is_rekeyed(call, &root.is_rekeyed)))
         return no_memory(call);
     made.root = trail_add_root(self->trail, &root);
     if (made.root == 0)

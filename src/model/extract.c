@@ -1222,6 +1222,13 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
     }
     *slot = (extract_use){
         .component = component, .function = function, .place = from->place, .parameters = kept};
+    slot->is_renamed = track->roots.at[from->root].is_rekeyed;
+    for (uint32_t i = 0; i < from->arg_count; i++) {
+        const value *at = value_at(interpreter->values, from->args[i]);
+
+        slot->is_renamed =
+            slot->is_renamed || (at->kind == VALUE_BUILDER && at->as.builder->rename != NULL);
+    }
     if (!copy_pieces(&self, from->prefix, &slot->prefix) ||
         !print_pieces(&self, from->prefix, &slot->printed) ||
         !arena_text(&ret->mem, track->roots.at[from->root].name, &slot->root))
@@ -1273,8 +1280,12 @@ static cg_code note_given(extractor *self, uint32_t component, const trail_insta
     slot = vec_add(self->out->heap, &self->out->uses);
     if (!slot)
         return nomem(self);
-    *slot = (extract_use){
-        .component = component, .function = function, .place = from->place, .given = name};
+    *slot =
+        (extract_use){.component = component,
+                      .function = function,
+                      .place = from->place,
+                      .given = name,
+                      .is_renamed = builder->rename || track->roots.at[builder->root].is_rekeyed};
     if (builder->rename)
         return CG_OK;
     return copy_pieces(self, builder->prefix, &slot->prefix) &&

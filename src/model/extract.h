@@ -96,6 +96,7 @@ typedef struct extract_use {
      * and no parameters. Absent: it has one.
      */
     cg_str given;
+    bool is_renamed;                     /* names are changed between the file and the builder */
     const extract_parameter *parameters; /* with whole keys, and shapes as called */
     size_t count;
 } extract_use;

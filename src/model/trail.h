@@ -77,6 +77,7 @@ typedef struct trail_root {
     val varmap;
     bool is_optional;
     bool is_quantized; /* what comes from it is never trained */
+    bool is_rekeyed;   /* made of a map of tensors that is not a file's as it was read */
     val dtype;
     model_place place;
 } trail_root;

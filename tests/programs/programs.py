@@ -12,6 +12,7 @@ an axis that is an argument is called as that.
     //! key COMPONENT ROOT KEY AXIS,AXIS     every one is asked for for sure, and no other is
     //! finding CODE FUNCTION:LINE ROOT KEY ...
                                              all findings with `severed` or `keys`, and these
+    //! renamed                              names are changed on the way: no prefix is advised
     //! held KEY AXIS,AXIS                   what its maps held in the end: a file of that fits, one
                                              without the first key or with another number in the
                                              last axis of the last is told to lack or contradict
@@ -88,7 +89,7 @@ def audit(binary, crate, held):
             sorted({key for one in report.get("components", []) for key in one["unclaimed"]})]
 
 
-def audits(binary, crate, held):
+def audits(binary, crate, held, shift):
     first, last = list(held)[0], list(held)[-1]
     shape = held[last][:-1] + [held[last][-1] + 1]
     shifted = {"all." + key: held[key] for key in held}
@@ -97,7 +98,7 @@ def audits(binary, crate, held):
             ("without " + first, {key: held[key] for key in held if key != first},
              [[first], [], [], None]),
             ("with another " + last, dict(held, **{last: shape}), [[], [], [last], None]),
-            ("with a prefix", shifted, [sorted(held), sorted(shifted), [], ["prefix_shifted"]])]:
+            ("with a prefix", shifted, [sorted(held), sorted(shifted), [], [shift]])]:
         got = audit(binary, crate, file)
         if [None if a is None else b for a, b in zip(wanted, got)] != wanted:
             yield "a file of it %s: %s" % (what, got)
@@ -108,7 +109,8 @@ def check(binary, name):
         source = file.read()
     wanted = {line[4:].strip() for line in source.splitlines() if line.startswith("//! ")}
     held = dict(line.split(" ")[1:] for line in sorted(wanted) if line.startswith("held "))
-    wanted = {line for line in wanted if not line.startswith("held ")}
+    shift = "unexplained" if "renamed" in wanted else "prefix_shifted"
+    wanted = {line for line in wanted if not line.startswith("held ") and line != "renamed"}
     with tempfile.TemporaryDirectory() as crate:
         os.mkdir(os.path.join(crate, "src"))
         with open(os.path.join(crate, "Cargo.toml"), "w", encoding="utf-8") as file:
@@ -118,7 +120,7 @@ def check(binary, name):
                                if not line.startswith("//! ")))
         got = asked(binary, crate, name) | found(binary, crate)
         held = {key: [int(axis) for axis in held[key].split(",")] for key in held}
-        wrong = list(audits(binary, crate, held)) if held else []
+        wrong = list(audits(binary, crate, held, shift)) if held else []
     for line in sorted(wanted - got):
         print("%s: lacks `%s`" % (name, line))
     for line in sorted(got - wanted):
