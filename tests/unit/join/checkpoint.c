@@ -254,6 +254,22 @@ static void parts_of_a_merged_tensor_are_one_row(void **state)
     end(&w);
 }
 
+static void a_table_that_may_be_asked_for_is_no_tie(void **state)
+{
+    world w;
+
+    (void)state;
+    compare(&w, "vb? emb.weight = 7, n\nvb wte.weight = 7, n\n", "wte.weight F32 7 6\n");
+    row_of(&w, "tied_weight", 0);
+    end(&w);
+    compare(&w, "vb emb.weight = 7, n\nvb wte.weight = 7, n\n", "wte.weight F32 7 6\n");
+    row_of(&w, "tied_weight", 1);
+    end(&w);
+    compare(&w, "vb? lm_head.weight = 7, n\nvb wte.weight = 7, n\n", "wte.weight F32 7 6\n");
+    row_of(&w, "tied_weight", 1);
+    end(&w);
+}
+
 static void turned_matrices_are_told_unless_they_are_square(void **state)
 {
     world w;
@@ -446,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_repeated_prefix_names_the_call),
         cmocka_unit_test(gamma_is_the_weight_and_never_the_bias),
         cmocka_unit_test(parts_of_a_merged_tensor_are_one_row),
+        cmocka_unit_test(a_table_that_may_be_asked_for_is_no_tie),
         cmocka_unit_test(turned_matrices_are_told_unless_they_are_square),
         cmocka_unit_test(running_statistics_are_counted_apart),
         cmocka_unit_test(another_variant_is_no_list_of_guesses),
