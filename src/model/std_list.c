@@ -530,6 +530,30 @@ static val bare(const library_call *call, val entry)
     return at->kind == VALUE_REPEAT ? at->as.repeat.items[0] : entry;
 }
 
+/*
+ * What is left of a list has other places: item k is not item k of the list any more. Items that
+ * say themselves where they were keep that.
+ */
+static val displaced(library_call *call, val entry)
+{
+    value at = *std_at(call, entry);
+    expr number = at.kind == VALUE_REPEAT ? value_number(call->eval->values, at.as.repeat.items[0])
+                                          : EXPR_NONE;
+    expr_list symbols = {NULL, 0, 0};
+    bool is_name = false;
+
+    if (number == EXPR_NONE || at.as.repeat.symbol == 0)
+        return entry;
+    if (expr_symbols(call->eval->exprs, number, &symbols))
+        is_name = symbols.count == 1 && symbols.at[0] != symbol_expr(call, at.as.repeat.symbol);
+    vec_free(call->eval->exprs->heap, &symbols);
+    if (!is_name)
+        return entry;
+    return make_repeat(call->eval,
+                       item_for(call, entry, unknown_position(call, "kept", at.as.repeat.symbol)),
+                       at.as.repeat.symbol, EXPR_NONE);
+}
+
 static cg_code filter(library_call *call, bool is_while)
 {
     list_room room = {.eval = call->eval};
@@ -557,7 +581,7 @@ static cg_code filter(library_call *call, bool is_while)
         if (truth == 1 && !is_doubtful)
             room_add(&room, list.at[i]);
         else if (truth != 0)
-            add_perhaps(&room, list.at[i]);
+            add_perhaps(&room, is_while ? list.at[i] : displaced(call, list.at[i]));
     }
     return give_room(call, &room, false);
 }

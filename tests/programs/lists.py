@@ -111,6 +111,18 @@ CASES = [
      "for (i, &d) in dims.iter().enumerate() "
      "{ ls.push(linear(x, y, vb.pp(i))?); x = y; y = d; }",
      layers(("0", 3, 16), ("1", 16, 16), ("2", 16, 8), ("3", 8, 12))),
+    ("filtered", "dims: &[usize]",
+     "let mut ls = vec![linear(dims[0], dims[1], vb.pp(\"a\"))?]; "
+     "for (i, d) in dims.iter().filter(|d| **d > 8).enumerate() "
+     "{ ls.push(linear(2, *d, vb.pp(i))?); }",
+     layers(("a", 16, 8), ("0", 2, 16), ("1", 2, 12)), {"1.bias": [11]}),
+    ("there_and_back", "dims: &[usize]",
+     "let mut ls = vec![]; "
+     'for (i, w) in dims.windows(2).enumerate() '
+     '{ ls.push(linear(w[0], w[1], vb.pp(format!("e{i}")))?); } '
+     'for (i, w) in dims.windows(2).rev().enumerate() '
+     '{ ls.push(linear(w[1], w[0], vb.pp(format!("d{i}")))?); }',
+     {**chain("e%d"), **layers(("d0", 4, 12), ("d1", 12, 8), ("d2", 8, 16))}),
     ("doubled", "base: usize, n: usize",
      "let mut ls = vec![]; let mut c = base; "
      "for i in 0..n { ls.push(linear(c, c * 2, vb.pp(i))?); c *= 2; }",
