@@ -87,7 +87,9 @@ cg_code list_mixed(library_call *call)
 {
     const value *list = std_at(call, call->receiver);
 
-    if (list->kind == VALUE_LIST && list->count > 1)
+    if (list->kind == VALUE_LIST && has_repeats(call, list))
+        CG_TRY(list_scatter(call, true));
+    else if (list->kind == VALUE_LIST && list->count > 1)
         CG_TRY(replace_items(call, join_items(call, list), true));
     return std_give(call, std_plain(call->eval, VALUE_UNIT));
 }
@@ -118,7 +120,9 @@ cg_code list_thinned(library_call *call)
 {
     const value *list = std_at(call, call->receiver);
 
-    if (list->kind == VALUE_LIST && list->count > 0)
+    if (list->kind == VALUE_LIST && has_repeats(call, list))
+        CG_TRY(list_scatter(call, false));
+    else if (list->kind == VALUE_LIST && list->count > 0)
         CG_TRY(replace_items(call, join_items(call, list), false));
     return std_give(call, std_plain(call->eval, VALUE_UNIT));
 }

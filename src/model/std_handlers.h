@@ -42,6 +42,8 @@ val std_vec_of(eval *self, const val *items, size_t count);
 val std_ordered(eval *self, val which, type_ref type);
 /* A list whose type is a collection, as opposed to an iterator. */
 bool std_is_collection(const eval *self, val list);
+/* The receiver afterwards: item k is any of them, and if not `is_whole` some have gone. */
+cg_code list_scatter(library_call *call, bool is_whole);
 /* What `Default::default()` is printed as when nothing says of which type. */
 #define STD_DEFAULT "Default::default()"
 /* The default value of a type; 0: not known. */

@@ -1,4 +1,5 @@
 /* Lists and iterators: handlers of std_functions.def. Iterators are lists, walked at once. */
+#include "model/catalogue.h"
 #include "model/std_handlers.h"
 
 #include "base/str_name.h"
@@ -215,12 +216,51 @@ cg_code list_iter(library_call *call)
     return std_give(call, value_make(call->eval->values, &it));
 }
 
+/* A number that is another one for every index, which no text says: two of them are not equal. */
+static bool is_adrift(const library_call *call, val entry)
+{
+    value at = *std_at(call, entry);
+    expr_list symbols = {NULL, 0, 0};
+    bool is_tied = false;
+    expr number;
+
+    if (at.kind != VALUE_REPEAT || at.as.repeat.symbol == 0 || at.as.repeat.count != EXPR_NONE)
+        return false;
+    number = value_number(call->eval->values, at.as.repeat.items[0]);
+    if (number == EXPR_NONE || !expr_symbols(call->eval->exprs, number, &symbols))
+        return false;
+    for (size_t i = 0; i < symbols.count; i++)
+        is_tied = is_tied || symbols.at[i] == symbol_expr(call, at.as.repeat.symbol);
+    vec_free(call->eval->exprs->heap, &symbols);
+    return !is_tied;
+}
+
+/* As a Vec, whose items may be asked for by number. */
+static cg_code give_vec(library_call *call, list_view list)
+{
+    list_room room = {.eval = call->eval};
+    val result;
+
+    for (size_t i = 0; i < list.count; i++) {
+        value at = *std_at(call, list.at[i]);
+        val item = list.at[i];
+
+        if (is_adrift(call, item))
+            item = make_repeat(call->eval, std_blurred(call->eval, at.as.repeat.items[0]),
+                               at.as.repeat.symbol, EXPR_NONE);
+        room_add(&room, item);
+    }
+    result = room.failed ? 0 : std_vec_of(call->eval, room.items.at, room.items.count);
+    vec_free(call->eval->values->heap, &room.items);
+    return std_give(call, result);
+}
+
 cg_code list_collection(library_call *call)
 {
     list_view list;
 
     CG_TRY(view_self(call, &list));
-    return std_give(call, std_vec_of(call->eval, list.at, list.count));
+    return give_vec(call, list);
 }
 
 typedef struct each {
@@ -386,19 +426,25 @@ cg_code list_zip(library_call *call)
     return give_room(call, &room, false);
 }
 
+/* The last one first; repetitions count the other way. */
+static void add_reversed(library_call *call, list_room *room, list_view list)
+{
+    for (size_t i = list.count; i > 0; i--) {
+        value entry = *std_at(call, list.at[i - 1]);
+        bool is_counted = entry.kind == VALUE_REPEAT && entry.as.repeat.symbol != 0;
+
+        entry.is_inclusive = !entry.is_inclusive;
+        room_add(room, is_counted ? value_make(call->eval->values, &entry) : list.at[i - 1]);
+    }
+}
+
 cg_code list_rev(library_call *call)
 {
     list_room room = {.eval = call->eval};
     list_view list;
 
     CG_TRY(raw_view_of(call, call->receiver, 0, &list));
-    for (size_t i = list.count; i > 0; i--) {
-        value entry = *std_at(call, list.at[i - 1]);
-        bool is_counted = entry.kind == VALUE_REPEAT && entry.as.repeat.symbol != 0;
-
-        entry.is_inclusive = !entry.is_inclusive;
-        room_add(&room, is_counted ? value_make(call->eval->values, &entry) : list.at[i - 1]);
-    }
+    add_reversed(call, &room, list);
     return give_room(call, &room, false);
 }
 
@@ -850,7 +896,7 @@ cg_code list_collect(library_call *call)
     if (path_is_one_of(wanted, maps))
         CG_TRY(collect_map(call, list));
     else
-        CG_TRY(std_give(call, std_vec_of(call->eval, list.at, list.count)));
+        CG_TRY(give_vec(call, list));
     return std_give(
         call, std_ordered(call->eval, call->result, std_type_inside(call->eval, call->wanted)));
 }
@@ -1388,6 +1434,27 @@ static cg_code update(library_call *call, list_room *room)
     return call->updated == 0 ? err_nomem(call->eval->reterr) : CG_OK;
 }
 
+cg_code list_scatter(library_call *call, bool is_whole)
+{
+    list_room room = {.eval = call->eval};
+    list_view list;
+
+    CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        value entry = *std_at(call, list.at[i]);
+        val item = std_blurred(call->eval, bare(call, list.at[i]));
+
+        if (entry.kind == VALUE_REPEAT)
+            room_add(&room, make_repeat(call->eval, item, entry.as.repeat.symbol,
+                                        is_whole ? entry.as.repeat.count : EXPR_NONE));
+        else if (is_whole)
+            room_add(&room, item);
+        else
+            add_perhaps(&room, item);
+    }
+    return update(call, &room);
+}
+
 /* The receiver's own items, without making an iterator of what is not known. */
 static cg_code update_from(library_call *call, list_view before, size_t from, size_t to)
 {
@@ -1496,6 +1563,7 @@ cg_code list_remove(library_call *call)
     CG_TRY(view_self(call, &list));
     if (!known_arg(call, 0, &which) || !is_plain(call, list) || which >= list.count) {
         CG_TRY(list_get(call));
+        CG_TRY(list_scatter(call, false));
         return call->is_known && std_kind(call, call->result) == VALUE_CHOICE
                    ? std_run_on(call, call->result, "unwrap", NULL, 0, &call->result)
                    : CG_OK;
@@ -1531,8 +1599,12 @@ cg_code list_reverse(library_call *call)
     list_view list;
 
     CG_TRY(view_self(call, &list));
-    for (size_t i = list.count; i > 0; i--)
-        room_add(&room, list.at[i - 1]);
+    add_reversed(call, &room, list);
+    for (size_t i = 0; i < room.items.count; i++) {
+        if (is_repeat(call, room.items.at[i]))
+            room.items.at[i] = upward(call, room.items.at[i]);
+        room.failed = room.failed || room.items.at[i] == 0;
+    }
     CG_TRY(update(call, &room));
     return any_unit(call);
 }
@@ -1543,8 +1615,10 @@ cg_code list_split_off(library_call *call)
     list_view list;
 
     CG_TRY(view_self(call, &list));
-    if (!known_arg(call, 0, &at) || at > list.count || !is_plain(call, list))
-        return std_give(call, call->receiver);
+    if (!known_arg(call, 0, &at) || at > list.count || !is_plain(call, list)) {
+        CG_TRY(list_scatter(call, false));
+        return std_give(call, call->updated);
+    }
     CG_TRY(update_from(call, list, 0, (size_t)at));
     return std_give(call, std_vec_of(call->eval, list.at + at, list.count - (size_t)at));
 }
@@ -1599,9 +1673,7 @@ static cg_code drain_range(library_call *call, list_view list, const value *rang
     if (range->as.items[1] != 0 && range->is_inclusive)
         to++;
     if (!is_known || from < 0 || to < from || to > (int64_t)list.count) {
-        for (size_t i = 0; i < list.count; i++)
-            add_perhaps(&rest, list.at[i]);
-        CG_TRY(update(call, &rest));
+        CG_TRY(list_scatter(call, false));
         return give_range(call, list, range);
     }
     for (size_t i = 0; i < list.count; i++) {
@@ -1646,9 +1718,23 @@ static cg_code repeated(library_call *call, val item, val times, val *ret)
 
 cg_code list_resize(library_call *call)
 {
+    list_room room = {.eval = call->eval};
+    list_view list;
+    val one = 0;
+
     if (call->count != 2)
         return CG_OK;
-    CG_TRY(repeated(call, call->args[1], call->args[0], &call->updated));
+    CG_TRY(view_self(call, &list));
+    if (list.count == 0) {
+        CG_TRY(repeated(call, call->args[1], call->args[0], &call->updated));
+        return any_unit(call);
+    }
+    /* Cut off, or made longer by the other: which is not looked at. */
+    one = std_blurred(call->eval, call->args[1]);
+    for (size_t i = 0; i < list.count; i++)
+        add_perhaps(&room, std_blurred(call->eval, bare(call, list.at[i])));
+    add_perhaps(&room, one);
+    CG_TRY(update(call, &room));
     return any_unit(call);
 }
 

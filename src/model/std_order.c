@@ -148,6 +148,10 @@ cg_code list_retain(library_call *call)
     if (!filtered.is_known)
         return list_thinned(call);
     list = std_at(call, filtered.result);
+    for (size_t i = 0; list->kind == VALUE_LIST && i < list->count; i++) {
+        if (std_kind(call, list->as.items[i]) == VALUE_REPEAT)
+            return list_thinned(call);
+    }
     return list->kind == VALUE_LIST ? give_changed(call, list->as.items, list->count)
                                     : list_thinned(call);
 }

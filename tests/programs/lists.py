@@ -127,6 +127,42 @@ CASES = [
      "let mut ls = vec![]; let mut c = base; "
      "for i in 0..n { ls.push(linear(c, c * 2, vb.pp(i))?); c *= 2; }",
      layers(("0", 4, 8), ("1", 8, 16), ("2", 16, 32))),
+    ("reversed_in_place", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.reverse();" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", D[::-1]), {"1.weight": [12, 9]}),
+    ("sorted", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.sort();" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [4, 8, 12, 16])),
+    ("thinned", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.retain(|d| *d > 4);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [16, 8, 12])),
+    ("rotated", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.rotate_left(1);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [8, 12, 4, 16])),
+    ("swapped", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.swap(0, 2);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [12, 8, 16, 4])),
+    ("taken_out", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.remove(0);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [8, 12, 4])),
+    ("exchanged", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.splice(0..1, [5, 6]);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [5, 6, 8, 12, 4])),
+    ("made_longer", "dims: &[usize]",
+     "let mut r = dims.to_vec(); r.resize(5, 3);" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [16, 8, 12, 4, 3])),
+    ("filtered_and_counted", "dims: &[usize]",
+     "let r: Vec<usize> = dims.iter().copied().filter(|d| *d > 4).collect();" + LOOP % (
+         "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
+     chain("%d", [16, 8, 12])),
     ("first_and_last", "dims: &[usize]",
      'let mut ls = vec![linear(5, dims[0], vb.pp("in"))?]; for i in 0..dims.len() - 1 '
      "{ ls.push(linear(dims[i], dims[i + 1], vb.pp(i))?); }",
