@@ -385,8 +385,8 @@ static void more_than_items_means_a_whole_scan(void **state)
         "#[cfg(test)] fn test() {}",
         "macro_rules! some { () => { 1 } }",
         "pub use candle_core::Device;",
-        "impl std::ops::Deref for Layer5 { type Target = Linear;\n"
-        "    fn deref(&self) -> &Linear { &self.inner } }",
+        ("impl std::ops::Deref for Layer5 { type Target = Linear;\n"
+         "    fn deref(&self) -> &Linear { &self.inner } }"),
         "impl crate::common::Norm { fn more(&self) {} }",
         "fn broken( {",
         "",
