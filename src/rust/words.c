@@ -17,7 +17,7 @@ bool words_next(cg_str text, size_t *at, cg_str *ret)
     for (end = start; end < text.len && is_word_byte(text.ptr[end]);)
         end++;
     *at = end;
-    *ret = (cg_str){text.ptr + start, end - start};
+    *ret = end > start ? (cg_str){text.ptr + start, end - start} : (cg_str){0};
     return end > start;
 }
 
