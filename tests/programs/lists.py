@@ -11,12 +11,12 @@ others is said to be of another shape, or to lack a key, and nothing more is cla
 that.
 """
 import json
-import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
+
+from programs import write_file
 
 MANIFEST = """[package]
 name = "model"
@@ -218,17 +218,6 @@ CASES = [
      {**layers(("l00", 3, 4)), "l01.weight": [4, 3, 5], "l01.bias": [4], "l02.weight": [7],
       "l02.bias": [7]}),
 ]
-
-
-def write_file(path, held):
-    header, end = {}, 0
-    for key, shape in held.items():
-        start, end = end, end + 4 * math.prod(shape)
-        header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        file.truncate(8 + len(text) + end)
 
 
 def audit(binary, crate, held):
