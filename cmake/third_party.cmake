@@ -25,6 +25,10 @@ function(cg_third_party name include)
     # Their arithmetic is their business; memory errors are ours to find.
     target_compile_options(tp_${name} PRIVATE -fno-sanitize=undefined)
   endif()
+  if(CG_LIBFUZZER)
+    # What a table of states is compared with tells a fuzzer nothing, and took a third of its time.
+    target_compile_options(tp_${name} PRIVATE -fno-sanitize-coverage=trace-cmp,stack-depth)
+  endif()
   set_target_properties(tp_${name} PROPERTIES C_VISIBILITY_PRESET hidden)
 endfunction()
 

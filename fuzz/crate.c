@@ -1,9 +1,10 @@
 /*
- * crate - any bytes as the library of a Candle crate: scanned whole, and every document written.
+ * crate - any bytes as the library of a Candle crate: scanned whole, and its documents written.
  *
  * The crate lies in a temporary folder that also stands for cargo's home, so that an answer depends
  * on the input alone. A scan succeeds whatever the text is, its documents can be written, the model
- * can be read back, and nothing is held afterwards.
+ * can be read back, and nothing is held afterwards. The form of the findings goes round with the
+ * size of the input: all of them would cost a tenth of all runs.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -14,6 +15,8 @@
 #include "base/buf.h"
 #include "candlegraph/scan.h"
 #include "model/document.h"
+
+#define FORMATS (CG_MESSAGE_GITHUB - CG_MESSAGE_HUMAN + 1)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,7 +73,7 @@ static cg_code keep(void *context, const char *bytes, size_t count)
     return CG_OK;
 }
 
-static void write_all(const cg_env *env, const cg_scan *scan)
+static void write_all(const cg_env *env, const cg_scan *scan, cg_message_format kind)
 {
     const cg_format json = {.size = sizeof json, .kind = CG_FORMAT_JSON};
     const cg_sink nowhere = {NULL, drop};
@@ -86,8 +89,7 @@ static void write_all(const cg_env *env, const cg_scan *scan)
     buf_free(&text);
     CHECK(memory.used_bytes == 0);
     CHECK(cg_write_tree(scan, NULL, &json, nowhere, NULL) == CG_OK);
-    for (cg_message_format kind = CG_MESSAGE_HUMAN; kind <= CG_MESSAGE_GITHUB; kind++)
-        CHECK(cg_write_findings(scan, kind, nowhere, NULL) == CG_OK);
+    CHECK(cg_write_findings(scan, kind, nowhere, NULL) == CG_OK);
     CHECK(cg_write_baseline(scan, CG_BASELINE_READABLE, nowhere, NULL) == CG_OK);
 }
 
@@ -101,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_folder();
     write_file(source, data, size);
     CHECK(cg_scan_open(&env, &request, &scan, NULL) == CG_OK);
-    write_all(&env, scan);
+    write_all(&env, scan, (cg_message_format)(CG_MESSAGE_HUMAN + size % FORMATS));
     cg_scan_free(scan);
     return 0;
 }
