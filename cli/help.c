@@ -255,6 +255,18 @@ static void examples(printer *out, const char *program, int command, size_t widt
     }
 }
 
+/* Those of a crate are seldom in the way, and its help is long: their names, and where to read. */
+static void name_ceilings(printer *out, const char *command, size_t width)
+{
+    printer line;
+
+    print_text(out, "\nCeilings\n");
+    print_open(&line, out->sink);
+    print_format(&line, "%s; their values: man candle-graph-%s",
+                 print_list_of(args_ceiling_words).at, command);
+    print_wrapped(out, line.at, 2, width);
+}
+
 static void ceilings(printer *out, size_t width)
 {
     static const struct {
@@ -303,7 +315,9 @@ cg_code help_write_command(const cli_io *io, const cli_args *from, int command)
         kinds(&out, width);
     for (enum group group = GROUP_OWN; group < GROUP_COUNT; group++)
         options(&out, bit, group, width);
-    if ((bit & IN_DOCUMENTS) != 0 && command != COMMAND_PROTOCOL)
+    if ((bit & IN_DOCUMENTS) != 0 && row->plane == PLANE_STATIC)
+        name_ceilings(&out, row->word, width);
+    else if ((bit & IN_DOCUMENTS) != 0 && command != COMMAND_PROTOCOL)
         ceilings(&out, width);
     return print_close(&out);
 }
