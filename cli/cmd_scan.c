@@ -96,6 +96,47 @@ int run_tree(const cli_io *io, const cg_env *env, const cli_args *args)
 
 /* --- audit --- */
 
+enum need { ALWAYS, RUNTIME_TRACE, VIEWER, CHECKPOINT, RUNS };
+
+static const struct {
+    const char *name;
+    enum need need;
+} audit_rows[] = {
+#define X(id, name, need) {name, need},
+    CG_AUDIT_FILES(X)
+#undef X
+};
+
+/*
+ * What was written, and what was not looked at. Without a checkpoint and runs nothing else is
+ * printed, and an empty answer reads as if the checkpoint of the crate fitted.
+ */
+static void tell_files(crate_work *self, const char *directory)
+{
+    enum option option =
+        args_has(self->work.args, OPTION_AUDIT_DIR) ? OPTION_AUDIT_CHECKPOINT : OPTION_CHECKPOINT;
+    const bool is_there[] = {[ALWAYS] = true,
+                             [RUNTIME_TRACE] = args_has(self->work.args, OPTION_RUNTIME_TRACE),
+                             [VIEWER] = cg_page_is_built(),
+                             [CHECKPOINT] = false,
+                             [RUNS] = false};
+    const char *comma = "";
+    printer out;
+
+    progress_erase(&self->work.progress);
+    print_open(&out, self->work.io->err);
+    print_format(&out, "wrote into %s: ", print_safe_word(directory).at);
+    for (size_t i = 0; i < sizeof audit_rows / sizeof audit_rows[0]; i++) {
+        if (!is_there[audit_rows[i].need])
+            continue;
+        print_format(&out, "%s%s", comma, audit_rows[i].name);
+        comma = ", ";
+    }
+    print_format(&out, "\ncompared with no checkpoint; --%s FILE says whether a file fits\n",
+                 option_rows[option].word);
+    (void)print_close(&out);
+}
+
 static int audit(crate_work *self, const char *directory)
 {
     cg_code code = cg_audit(self->scan, directory, &self->work.err);
@@ -120,6 +161,8 @@ static int audit(crate_work *self, const char *directory)
     if (code == CG_OK && args_has(self->work.args, OPTION_TRACE) &&
         (self->checkpoint == NULL || self->work.format.kind == CG_FORMAT_TEXT))
         code = crate_write_join(self, &self->work.format);
+    if (self->checkpoint == NULL && !args_has(self->work.args, OPTION_TRACE))
+        tell_files(self, directory);
     return crate_end(self, code, CG_STRICT_NONE);
 }
 

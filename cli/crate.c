@@ -75,8 +75,10 @@ static int check_outputs(const cli_io *io, const cli_args *args)
 static int check_key_map(const cli_io *io, const cli_args *args)
 {
     static const char *const names[] = {
-        "summary.json", "doctor.json",  "model-improvement.json", "findings.json", "model-ir.json",
-        "model.html",   "runtime.json", "checkpoint.json",        "join.json"};
+#define X(id, name, need) name,
+        CG_AUDIT_FILES(X)
+#undef X
+    };
     const char *map = args->value[OPTION_KEY_MAP];
     size_t length = args->argument != NULL ? strlen(args->argument) : 0;
 

@@ -244,11 +244,20 @@ CG_API cg_code cg_scan_take_known(cg_scan *scan, const char *path, uint64_t *ret
  */
 CG_API cg_code cg_scan_guard(const cg_scan *scan, const char *path, cg_err *reterr) CG_MUST;
 
+/* The files of an audit, in the order they are written, and what each of them needs. */
+#define CG_AUDIT_FILES(X)                                                                          \
+    X(SUMMARY, "summary.json", ALWAYS)                                                             \
+    X(DOCTOR, "doctor.json", ALWAYS)                                                               \
+    X(IMPROVEMENT, "model-improvement.json", ALWAYS)                                               \
+    X(FINDINGS, "findings.json", ALWAYS)                                                           \
+    X(MODEL, "model-ir.json", ALWAYS)                                                              \
+    X(RUNTIME, "runtime.json", RUNTIME_TRACE)                                                      \
+    X(PAGE, "model.html", VIEWER)                                                                  \
+    X(CHECKPOINT, "checkpoint.json", CHECKPOINT)                                                   \
+    X(JOIN, "join.json", RUNS)
 /*
- * Write the audit into `directory`, which is made if need be: summary, doctor, model-improvement,
- * findings, model-ir, with a runtime trace runtime.json, with the viewer model.html, with a
- * checkpoint checkpoint.json, and with runs join.json. Each file appears whole or not at all.
- * CG_OUTPUT_REFUSED inside a bundle or the crate's own sources.
+ * Write the audit into `directory`, which is made if need be. Each file appears whole or not at
+ * all. CG_OUTPUT_REFUSED inside a bundle or the crate's own sources.
  */
 CG_API cg_code cg_audit(const cg_scan *scan, const char *directory, cg_err *reterr) CG_MUST;
 

@@ -53,12 +53,12 @@ static cg_code guard_file(const cg_scan *self, const char *path, cg_str file, cg
 
 static cg_code guard(const cg_scan *self, arena *mem, const char *path, cg_err *reterr)
 {
-    static const char *const files[] = {"Cargo.toml", "Cargo.lock", "candle-graph.toml"};
+    static const char *const inputs[] = {"Cargo.toml", "Cargo.lock", "candle-graph.toml"};
     bool is_met = false;
     cg_str place;
 
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        CG_TRY(beside_manifest(self, mem, files[i], &place, reterr));
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        CG_TRY(beside_manifest(self, mem, inputs[i], &place, reterr));
         CG_TRY(guard_file(self, path, place, reterr));
     }
     if (self->has_header)
@@ -110,6 +110,24 @@ static cg_code guard_directory(const cg_scan *self, arena *mem, const char *dire
 }
 
 /* --- the files --- */
+
+enum {
+#define X(id, name, need) AUDIT_##id,
+    CG_AUDIT_FILES(X)
+#undef X
+        AUDIT_COUNT
+};
+
+enum need { ALWAYS, RUNTIME_TRACE, VIEWER, CHECKPOINT, RUNS };
+
+static const struct {
+    const char *name;
+    enum need need;
+} files[] = {
+#define X(id, name, need) {name, need},
+    CG_AUDIT_FILES(X)
+#undef X
+};
 
 typedef cg_code write_document(const audit *self, cg_sink sink, cg_err *reterr);
 
@@ -201,21 +219,20 @@ static cg_code write_file(const audit *self, const char *name, write_document *w
 
 cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
 {
-    static const struct {
-        const char *name;
-        write_document *write;
-        enum { ALWAYS, WITH_TRACE, WITH_VIEWER, WITH_CHECKPOINT, WITH_RUNS } when;
-    } files[] = {{"summary.json", write_summary, ALWAYS},
-                 {"doctor.json", write_doctor, ALWAYS},
-                 {"model-improvement.json", write_improvement, ALWAYS},
-                 {"findings.json", write_findings, ALWAYS},
-                 {"model-ir.json", write_model, ALWAYS},
-                 {"runtime.json", write_runtime, WITH_TRACE},
-                 {"model.html", write_page, WITH_VIEWER},
-                 {"checkpoint.json", write_checkpoint, WITH_CHECKPOINT},
-                 {"join.json", write_join, WITH_RUNS}};
-    const bool is_there[] = {true, self->runtime != NULL, cg_page_is_built(), self->has_checkpoint,
-                             scan_run_count(self) > 0};
+    static write_document *const writers[] = {[AUDIT_SUMMARY] = write_summary,
+                                              [AUDIT_DOCTOR] = write_doctor,
+                                              [AUDIT_IMPROVEMENT] = write_improvement,
+                                              [AUDIT_FINDINGS] = write_findings,
+                                              [AUDIT_MODEL] = write_model,
+                                              [AUDIT_RUNTIME] = write_runtime,
+                                              [AUDIT_PAGE] = write_page,
+                                              [AUDIT_CHECKPOINT] = write_checkpoint,
+                                              [AUDIT_JOIN] = write_join};
+    const bool is_there[] = {[ALWAYS] = true,
+                             [RUNTIME_TRACE] = self->runtime != NULL,
+                             [VIEWER] = cg_page_is_built(),
+                             [CHECKPOINT] = self->has_checkpoint,
+                             [RUNS] = scan_run_count(self) > 0};
     audit work = {
         .scan = self, .directory = directory, .finding_count = self->document->doc.findings.count};
     heap memory;
@@ -229,9 +246,9 @@ cg_code cg_audit(const cg_scan *self, const char *directory, cg_err *reterr)
     arena_init(&room, &memory);
     work.mem = &room;
     code = guard_directory(self, &room, directory, reterr);
-    for (size_t i = 0; code == CG_OK && i < sizeof files / sizeof files[0]; i++) {
-        if (is_there[files[i].when])
-            code = write_file(&work, files[i].name, files[i].write, reterr);
+    for (size_t i = 0; code == CG_OK && i < AUDIT_COUNT; i++) {
+        if (is_there[files[i].need])
+            code = write_file(&work, files[i].name, writers[i], reterr);
     }
     arena_free(&room);
     return code;
