@@ -2,6 +2,7 @@
 #include "api/scan.h"
 
 #include "api/caller.h"
+#include "api/scan_repository.h"
 #include "model/baseline.h"
 #include "model/cargo_lines.h"
 #include "model/explain.h"
@@ -448,6 +449,16 @@ static cg_code write_sarif(writing *to, const findings_view *view, cg_err *reter
     return code != CG_OK ? code : last;
 }
 
+static cg_code write_github(writing *to, const cg_scan *self, const findings_view *view,
+                            cg_err *reterr)
+{
+    findings_home home;
+
+    CG_TRY(scan_home(self->env, view->doc, self->path, &to->mem, &home, reterr));
+    findings_github(view, &home, &to->text);
+    return CG_OK;
+}
+
 cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink sink, cg_err *reterr)
 {
     const model_doc *doc = &self->document->doc;
@@ -465,7 +476,7 @@ cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink s
         findings_human(&view, &to.text);
         break;
     case CG_MESSAGE_SHORT: findings_short(&view, &to.text); break;
-    case CG_MESSAGE_GITHUB: findings_github(&view, &to.text); break;
+    case CG_MESSAGE_GITHUB: code = write_github(&to, self, &view, reterr); break;
     case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;
     case CG_MESSAGE_SARIF: code = write_sarif(&to, &view, reterr); break;
     case CG_MESSAGE_CARGO_JSON:

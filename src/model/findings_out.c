@@ -313,7 +313,36 @@ static void add_github(cg_str text, bool is_property, buf *out)
     }
 }
 
-void findings_github(const findings_view *self, buf *out)
+/* What of the absolute `path` stands behind the folder `top`; absent: it does not lie there. */
+static cg_str behind_top(cg_str path, cg_str top)
+{
+    size_t skip = top.len == 1 ? 1 : top.len + 1; /* with the slash */
+
+    if (top.ptr == NULL || !str_starts_with(path, top) ||
+        (path.len > top.len && path.ptr[skip - 1] != '/'))
+        return (cg_str){0};
+    return path.len < skip ? (cg_str){path.ptr + path.len, 0}
+                           : (cg_str){path.ptr + skip, path.len - skip};
+}
+
+/* A file of the crate, or an absolute path, as the repository names it. */
+static void add_file(const findings_home *home, cg_str file, buf *out)
+{
+    bool is_absolute = file.len > 0 && file.ptr[0] == '/';
+    cg_str behind = behind_top(is_absolute ? file : home->folder, home->top);
+
+    if (is_absolute) {
+        add_github(behind.ptr != NULL ? behind : file, true, out);
+        return;
+    }
+    if (behind.len > 0) {
+        add_github(behind, true, out);
+        buf_byte(out, '/');
+    }
+    add_github(file, true, out);
+}
+
+void findings_github(const findings_view *self, const findings_home *home, buf *out)
 {
     for (size_t i = 0; i < self->count; i++) {
         const model_finding *finding = findings_at(self, i);
@@ -325,7 +354,7 @@ void findings_github(const findings_view *self, buf *out)
         buf_byte(out, ' ');
         if (place.file.ptr != NULL) {
             buf_add(out, CG_LIT("file="));
-            add_github(place.file, true, out);
+            add_file(home, place.file, out);
             buf_byte(out, ',');
         }
         if (place.line > 0)

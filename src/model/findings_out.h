@@ -39,8 +39,13 @@ void findings_json(const findings_view *self, jsonw *out);
 void findings_human(const findings_view *self, buf *out);
 /* file:line:column: error[code]: message */
 void findings_short(const findings_view *self, buf *out);
+/* Where the files of a document lie, absolute; absent: not known, names stay as they are. */
+typedef struct findings_home {
+    cg_str top;    /* of the repository; what lies there is named from there */
+    cg_str folder; /* of the crate, at the top or below it */
+} findings_home;
 /* ::error file=...,line=...,col=...,title=...::message */
-void findings_github(const findings_view *self, buf *out);
+void findings_github(const findings_view *self, const findings_home *home, buf *out);
 /* One finding as findings_human prints it. */
 void findings_human_one(const model_finding *finding, buf *out);
 

@@ -116,10 +116,30 @@ static void workflow_commands_are_escaped(void **state)
 
     (void)state;
     first->message = CG_LIT("100% \x1b[31m\nred");
-    findings_github(&view, &out);
+    findings_github(&view, &(findings_home){0}, &out);
     model_expect_holds(&out, "::warning file=src/net.rs,line=22,col=9,title=gradient-cut::");
     model_expect_holds(&out, "::error file=src/net.rs,line=30,col=9,title=dtype-conflict::100%25 "
                              "\\x1b[31m%0Ared\n");
+}
+
+static void github_gets_files_as_the_repository_names_them(void **state)
+{
+    model_finding *first = (model_finding *)MODEL_AT(sample.doc.findings, model_finding, 0);
+    model_location elsewhere = *(const model_location *)first->location;
+
+    (void)state;
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net")}, &out);
+    model_expect_holds(&out, "file=crates/net/src/net.rs,line=30,");
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r")}, &out);
+    model_expect_holds(&out, "error file=src/net.rs,line=30,");
+    findings_github(&view, &(findings_home){CG_LIT("/"), CG_LIT("/net")}, &out);
+    model_expect_holds(&out, "file=net/src/net.rs,line=30,");
+    elsewhere.file = CG_LIT("/r/shared/loss.rs");
+    first->location = &elsewhere;
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net")}, &out);
+    model_expect_holds(&out, "file=shared/loss.rs,line=");
+    findings_github(&view, &(findings_home){CG_LIT("/r/sha"), CG_LIT("/r/sha/net")}, &out);
+    model_expect_holds(&out, "file=/r/shared/loss.rs,line=");
 }
 
 static void sarif_describes_every_rule_it_names(void **state)
@@ -207,6 +227,7 @@ int main(void)
         TEST(notes_are_counted_not_shown),
         TEST(short_lines_begin_with_the_place),
         TEST(workflow_commands_are_escaped),
+        TEST(github_gets_files_as_the_repository_names_them),
         TEST(sarif_describes_every_rule_it_names),
         TEST(lines_of_cargo_are_one_object_each),
         TEST(every_rule_can_be_explained),
