@@ -96,7 +96,7 @@ typedef struct cargo_graph {
     struct cargo_state *state;     /* see below */
 } cargo_graph;
 
-/* --- for cargo/packages and cargo/workspace only --- */
+/* --- for this room only --- */
 
 typedef struct cargo_detail {
     cargo_manifest manifest;

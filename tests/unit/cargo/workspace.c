@@ -281,6 +281,24 @@ static void an_unknown_feature_is_refused_with_those_there_are(void **state)
     drop(self);
 }
 
+static void a_list_of_what_there_is_ends_in_time(void **state)
+{
+    fixture *self = make();
+    cg_str chosen[] = {CG_LIT("nope")};
+    char text[4096];
+    size_t len = (size_t)snprintf(text, sizeof text, PACKAGE "[features]\n");
+
+    (void)state;
+    for (unsigned i = 10; i < 70; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "a_long_feature_%u = []\n", i);
+    tree_write(&self->at, "m/Cargo.toml", text);
+    tree_write(&self->at, "m/src/lib.rs", "");
+    self->options.features = (cargo_strs){chosen, 1};
+    expect_refused(self, "m", "cargo-unknown-feature", "`a_long_feature_10`, `a_long_feature_11`");
+    assert_null(strstr(self->err.text, "feature_69"));
+    drop(self);
+}
+
 static void targets_are_found_where_cargo_looks(void **state)
 {
     fixture *self = make();
@@ -706,6 +724,7 @@ int main(void)
         cmocka_unit_test(the_lock_file_decides),
         cmocka_unit_test(features_reach_through_the_graph),
         cmocka_unit_test(an_unknown_feature_is_refused_with_those_there_are),
+        cmocka_unit_test(a_list_of_what_there_is_ends_in_time),
         cmocka_unit_test(targets_are_found_where_cargo_looks),
         cmocka_unit_test(a_member_that_cannot_be_read_is_missed),
         cmocka_unit_test(a_workspace_is_one_of_its_members),
