@@ -1,21 +1,14 @@
 #include "record/names.h"
 
 #include "base/str.h"
+#include "record/known_texts.h"
 
 #define BLANK_TEXT   UINT32_C(0x80000000)
 #define LAYOUTS_MOST ((1u << 24) - 1)
 #define TEXTS_MOST   ((1u << 31) - 1)
 
-typedef struct known {
-    uint64_t hash; /* 0 = free */
-    uint32_t id;
-    uint32_t bytes;
-    char *copy;
-} known;
-
 struct names {
-    known *table; /* open addressing */
-    size_t count, capacity;
+    known_texts known; /* by key; the number is what the program gets */
     uint32_t texts, layouts;
 };
 
@@ -27,57 +20,9 @@ names *names_make(void)
 void names_free(names *self)
 {
     if (self != NULL) {
-        for (size_t i = 0; i < self->capacity; i++) {
-            rec_free(self->table[i].copy);
-        }
-        rec_free(self->table);
+        known_texts_free(&self->known);
         rec_free(self);
     }
-}
-
-static uint64_t hash_of(cg_str key)
-{
-    uint64_t hash = spool_sum(key.ptr, key.len, 1);
-
-    return hash != 0 ? hash : 1;
-}
-
-static known *find(names *self, cg_str key, uint64_t hash)
-{
-    size_t at = (size_t)hash & (self->capacity - 1);
-
-    while (self->table[at].hash != 0 &&
-           !(self->table[at].hash == hash && self->table[at].bytes == key.len &&
-             memcmp(self->table[at].copy, key.ptr, key.len) == 0)) {
-        at = (at + 1) & (self->capacity - 1);
-    }
-    return &self->table[at];
-}
-
-static bool make_room(names *self)
-{
-    if (self->count * 2 < self->capacity) {
-        return true;
-    }
-    size_t capacity = self->capacity == 0 ? 256 : self->capacity * 2;
-    known *table = rec_take(capacity * sizeof *table);
-    if (table == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < self->capacity; i++) {
-        if (self->table[i].hash != 0) {
-            size_t at = (size_t)self->table[i].hash & (capacity - 1);
-
-            while (table[at].hash != 0) {
-                at = (at + 1) & (capacity - 1);
-            }
-            table[at] = self->table[i];
-        }
-    }
-    rec_free(self->table);
-    self->table = table;
-    self->capacity = capacity;
-    return true;
 }
 
 /* The definition into this thread's lane: head, body, padding. */
@@ -105,33 +50,29 @@ static bool define(cg_record *session, slot head, const void *body, size_t bytes
  */
 static uint32_t number_of(cg_record *session, cg_str key, slot head, size_t from)
 {
-    uint64_t hash = hash_of(key);
+    bool is_text = head.kind == SPOOL_NAME;
+    bool is_new = false;
     uint32_t id = 0;
 
     pthread_mutex_lock(&session->names_mutex);
     names *self = session->names;
-    if (self != NULL && make_room(self)) {
-        known *at = find(self, key, hash);
+    known_text *entry = self != NULL ? known_texts_put(&self->known, key, &is_new) : NULL;
+    if (is_new) {
+        uint32_t next = (is_text ? self->texts : self->layouts) + 1;
 
-        if (at->hash != 0) {
-            id = at->id;
+        head.span |= next; /* the blank mark is set already */
+        if (next <= (is_text ? TEXTS_MOST : LAYOUTS_MOST) &&
+            define(session, head, key.ptr + from, key.len - from)) {
+            entry->number = head.span;
+            self->texts += is_text;
+            self->layouts += !is_text;
         } else {
-            bool is_text = head.kind == SPOOL_NAME;
-            uint32_t next = (is_text ? self->texts : self->layouts) + 1;
-            char *copy = next <= (is_text ? TEXTS_MOST : LAYOUTS_MOST) ? rec_take(key.len) : NULL;
-
-            head.span |= next; /* the blank mark is set already */
-            if (copy != NULL && define(session, head, key.ptr + from, key.len - from)) {
-                memcpy(copy, key.ptr, key.len);
-                *at = (known){hash, head.span, (uint32_t)key.len, copy};
-                self->count++;
-                id = head.span;
-                self->texts += is_text;
-                self->layouts += !is_text;
-            } else {
-                rec_free(copy);
-            }
+            known_texts_take_back(&self->known, entry);
+            entry = NULL;
         }
+    }
+    if (entry != NULL) {
+        id = entry->number;
     }
     pthread_mutex_unlock(&session->names_mutex);
     return id;

@@ -9,8 +9,8 @@
 #include "record/clock.h"
 #include "record/describe.h"
 #include "record/json.h"
+#include "record/known_texts.h"
 #include "record/open_operations.h"
-#include "record/used_ids.h"
 #include "schema/runtime.def"
 #include "schema/trace.def"
 
@@ -96,7 +96,7 @@ struct cg_runtime {
     rec_text line;                /* the record being made */
     uint64_t records;
 
-    used_ids ids;
+    known_texts ids; /* used ones */
 
     char phase[16]; /* how ids made here begin */
     uint64_t step, counter;
@@ -211,18 +211,17 @@ static cg_code runtime_hand_over(cg_runtime *self, rec_text *text, cg_err *reter
 static cg_code reserve(cg_runtime *self, const char *event_id, cg_err *reterr)
 {
     cg_str id = str_from(event_id);
+    bool is_new = false;
 
     if (id.len == 0) {
         return REFUSED("runtime-event-id", "an event id must not be empty");
     }
-    switch (used_ids_add(&self->ids, id)) {
-    case USED_ID_NEW: return CG_OK;
-    case USED_ID_AGAIN:
-        return REFUSED("runtime-event-id", "the event id `%s` is used already; each is used once",
-                       event_id);
-    case USED_ID_NO_MEMORY: break;
+    if (known_texts_put(&self->ids, id, &is_new) == NULL) {
+        return no_memory(reterr);
     }
-    return no_memory(reterr);
+    return is_new ? CG_OK
+                  : REFUSED("runtime-event-id",
+                            "the event id `%s` is used already; each is used once", event_id);
 }
 
 /* --- records --- */
@@ -710,7 +709,7 @@ static void free_writer(cg_runtime *self)
     text_free(&self->head);
     text_free(&self->lines);
     text_free(&self->line);
-    used_ids_free(&self->ids);
+    known_texts_free(&self->ids);
     pthread_mutex_destroy(&self->mutex);
     rec_free(self);
 }
