@@ -1,6 +1,7 @@
 /* Which part of the catalogue answers a call of candle-core or candle-nn. */
 #include "model/candle_builder.h"
 #include "model/candle_module.h"
+#include "model/candle_shape.h"
 #include "model/candle_tensor.h"
 #include "model/catalogue.h"
 #include "model/holders.h"

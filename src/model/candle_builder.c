@@ -1,6 +1,7 @@
 #include "model/candle_builder.h"
 
 #include "model/builders.h"
+#include "model/candle_shape.h"
 #include "model/candle_tensor.h"
 #include "model/eval_state.h"
 #include "model/holders.h"

@@ -1,6 +1,9 @@
 #include "model/candle_forward.h"
 
 #include "base/str_name.h"
+#include "model/candle_shape.h"
+#include "model/candle_tensor.h"
+#include "model/flow_build.h"
 #include "model/value_kinds.h"
 
 static cg_code no_memory(const library_call *call)

@@ -7,7 +7,7 @@
 #ifndef CG_MODEL_CANDLE_FORWARD_H
 #define CG_MODEL_CANDLE_FORWARD_H
 
-#include "model/candle_tensor.h"
+#include "model/std_call.h"
 
 /* A method of a layer of this type: `candle_nn::Linear`. */
 cg_code forward_method(library_call *call, cg_str type_path);

@@ -6,6 +6,7 @@
 #include "base/str_name.h"
 #include "model/candle_builder.h"
 #include "model/candle_forward.h"
+#include "model/candle_shape.h"
 #include "model/candle_tensor.h"
 #include "model/catalogue.h"
 #include "model/std_handlers.h"

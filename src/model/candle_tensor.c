@@ -1,8 +1,11 @@
 #include "model/candle_tensor.h"
 
-#include "model/flow_build.h"
 #include "base/num.h"
 #include "base/str_name.h"
+#include "model/candle_shape.h"
+#include "model/flow_apply.h"
+#include "model/flow_memory.h"
+#include "model/flow_operands.h"
 #include "model/value_kinds.h"
 
 #define TENSOR_TYPE "candle_core::Tensor"

@@ -8,7 +8,8 @@
 #ifndef CG_MODEL_CANDLE_TENSOR_H
 #define CG_MODEL_CANDLE_TENSOR_H
 
-#include "model/flow_apply.h"
+#include "model/std_call.h"
+#include "model/trail.h"
 
 /* Is it a tensor, a Var or a QTensor? */
 bool tensor_is(const eval *self, val which);

@@ -267,7 +267,7 @@ typedef struct flow {
     number_map by_name;      /* inputs and parameters; 0: none */
     number_map by_pair;      /* joins; 0: none */
     number_map rows;         /* canonical path (sym) -> operation */
-    arena calls;             /* room of operations that are done: flow_apply.h */
+    arena calls;             /* room of operations that are done: flow_call.h */
     struct flow_call *ended_calls;
     uint32_t ways;    /* alternatives that are being walked, inside each other */
     bool is_widening; /* joins are made for the next round of a loop */

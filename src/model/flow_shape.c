@@ -1,7 +1,7 @@
-/* Which sizes a result has: one function for every rule of the table. */
-#include "model/flow_apply.h"
+#include "model/flow_shape.h"
 
 #include "base/str_name.h"
+#include "model/candle_shape.h"
 #include "model/value_kinds.h"
 
 static expr_pool *pool(const flow_call *call)
