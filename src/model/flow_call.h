@@ -46,7 +46,6 @@ struct flow_call {
     bool is_unsure_view; /* or does not: a size is not known */
     int8_t rank_step;
     uint16_t part; /* wanted of chunk and split */
-    uint16_t part_count;
     /* not cleared at the beginning: */
     flow_edge edges[FLOW_OPERANDS];
     flow_requirement needs[FLOW_NEEDS];
@@ -64,6 +63,18 @@ static inline const operation_row *call_row(const flow_call *self)
 static inline const flow_facts *call_facts(const flow_call *self, node_ref which)
 {
     return &self->flow->nodes.at[which].facts;
+}
+
+/* The facts of the first tensor; those of none when there is no tensor. */
+static inline const flow_facts *call_first(const flow_call *self)
+{
+    return call_facts(self, self->tensors[0]);
+}
+
+/* The receiver is argument 0; 0 when there is none. */
+static inline val call_argument(const flow_call *self, size_t which)
+{
+    return which < self->count ? self->args[which] : 0;
 }
 
 /* A field of the layer, 0 none. */

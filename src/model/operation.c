@@ -39,6 +39,16 @@ static const struct {
 #undef SINCE
 };
 
+/* What model/1 says of rules of sizes. */
+#define WORD_ARGUMENT "explicit_argument"
+#define WORD_FLATTEN  "flatten"
+#define WORD_REMOVE   "remove_dimension"
+#define WORD_INSERT   "insert_dimension"
+#define WORD_PERMUTE  "permute_dimensions"
+#define WORD_SLICE    "slice_dimension"
+#define WORD_PRODUCT  "matrix_product"
+#define WORD_OWN      "preserve_or_operation_defined"
+
 operation operation_count(void)
 {
     return (operation)ROW_COUNT;
@@ -133,70 +143,13 @@ cg_str operation_name(operation which)
 
 const char *operation_shape_rule(operation which)
 {
-    switch ((enum operation_shape)ROWS[which].shape) {
-    case SHAPE_RESHAPE:
-    case SHAPE_GIVEN:
-    case SHAPE_LEFT:
-    case SHAPE_HOLE:
-    case SHAPE_SQUARE: return "explicit_argument";
-    case SHAPE_FLATTEN:
-    case SHAPE_FLATTEN_FROM:
-    case SHAPE_FLATTEN_TO:
-    case SHAPE_FLATTEN_ALL: return "flatten";
-    case SHAPE_REDUCE:
-    case SHAPE_SQUEEZE:
-    case SHAPE_GET:
-    case SHAPE_GET_ON: return "remove_dimension";
-    case SHAPE_UNSQUEEZE:
-    case SHAPE_STACK: return "insert_dimension";
-    case SHAPE_TRANSPOSE:
-    case SHAPE_T:
-    case SHAPE_PERMUTE: return "permute_dimensions";
-    case SHAPE_NARROW:
-    case SHAPE_CHUNK:
-    case SHAPE_SPLIT:
-    case SHAPE_INDEX: return "slice_dimension";
-    case SHAPE_MATMUL:
-    case SHAPE_BROADCAST_MATMUL:
-    case SHAPE_LINEAR: return "matrix_product";
-    case SHAPE_UNKNOWN:
-    case SHAPE_SAME:
-    case SHAPE_EQUAL:
-    case SHAPE_BROADCAST:
-    case SHAPE_SCALAR:
-    case SHAPE_KEEP:
-    case SHAPE_CAT:
-    case SHAPE_REPEAT:
-    case SHAPE_PAD:
-    case SHAPE_SELECT:
-    case SHAPE_GATHER:
-    case SHAPE_EMBEDDING:
-    case SHAPE_WHERE:
-    case SHAPE_CONV1D:
-    case SHAPE_CONV2D:
-    case SHAPE_CONV_TRANSPOSE1D:
-    case SHAPE_CONV_TRANSPOSE2D:
-    case SHAPE_POOL2D:
-    case SHAPE_RESIZE1D:
-    case SHAPE_RESIZE2D:
-    case SHAPE_NORM:
-    case SHAPE_CHANNELS:
-    case SHAPE_UNFOLD:
-    case SHAPE_MV:
-    case SHAPE_DOT:
-    case SHAPE_NEW:
-    case SHAPE_ARANGE:
-    case SHAPE_LIKE:
-    case SHAPE_ONE_HOT:
-    case SHAPE_SHUFFLE:
-    case SHAPE_UNSHUFFLE:
-    case SHAPE_PAD2D:
-    case SHAPE_HALF_LAST:
-    case SHAPE_ROPE:
-    case SHAPE_GROWN:
-    case SHAPE_SDPA: return "preserve_or_operation_defined";
-    }
-    return "preserve_or_operation_defined";
+    static const char *const words[] = {
+#define SHAPE(name, rule, word) [SHAPE_##name] = WORD_##word,
+#include "model/operation_shapes.def"
+#undef SHAPE
+    };
+
+    return words[ROWS[which].shape];
 }
 
 const char *operation_dtype_rule(operation which)

@@ -14,67 +14,9 @@
 
 /* Which sizes the result has. */
 enum operation_shape {
-    SHAPE_UNKNOWN,
-    SHAPE_SAME,      /* of the first tensor */
-    SHAPE_EQUAL,     /* all tensors must have the same */
-    SHAPE_BROADCAST, /* of all tensors */
-    SHAPE_SCALAR,
-    SHAPE_REDUCE, /* without the axes of the argument */
-    SHAPE_KEEP,   /* with 1 in their place */
-    SHAPE_MATMUL,
-    SHAPE_BROADCAST_MATMUL,
-    SHAPE_RESHAPE,
-    SHAPE_GIVEN, /* the shape argument */
-    SHAPE_LEFT,  /* broadcast_left: the shape argument before the own */
-    SHAPE_TRANSPOSE,
-    SHAPE_T,
-    SHAPE_PERMUTE,
-    SHAPE_SQUEEZE,
-    SHAPE_UNSQUEEZE,
-    SHAPE_FLATTEN,
-    SHAPE_FLATTEN_FROM,
-    SHAPE_FLATTEN_TO,
-    SHAPE_FLATTEN_ALL,
-    SHAPE_NARROW,
-    SHAPE_CHUNK,
-    SHAPE_SPLIT,
-    SHAPE_INDEX,  /* `i(...)` */
-    SHAPE_GET,    /* without axis 0 */
-    SHAPE_GET_ON, /* without the axis of the argument */
-    SHAPE_CAT,
-    SHAPE_STACK,
-    SHAPE_REPEAT,
-    SHAPE_PAD,
-    SHAPE_SELECT,    /* index_select: the axis has as many as the ids */
-    SHAPE_GATHER,    /* of the ids */
-    SHAPE_EMBEDDING, /* ids, then the last axis of the table */
-    SHAPE_WHERE,     /* of the second tensor, all the same */
-    SHAPE_CONV1D,
-    SHAPE_CONV2D,
-    SHAPE_CONV_TRANSPOSE1D,
-    SHAPE_CONV_TRANSPOSE2D,
-    SHAPE_POOL2D,
-    SHAPE_RESIZE1D,
-    SHAPE_RESIZE2D,
-    SHAPE_LINEAR,   /* the last axis becomes that of the weight */
-    SHAPE_NORM,     /* as the first; the weight must fit its last axis */
-    SHAPE_CHANNELS, /* as the first; the weight must fit its axis 1 */
-    SHAPE_UNFOLD,
-    SHAPE_MV,
-    SHAPE_DOT,
-    SHAPE_NEW,  /* of the literal list given */
-    SHAPE_HOLE, /* from_vec: a shape that may leave one size open */
-    SHAPE_ARANGE,
-    SHAPE_SQUARE, /* eye, tril2, triu2: n, n */
-    SHAPE_LIKE,   /* of the argument */
-    SHAPE_ONE_HOT,
-    SHAPE_SHUFFLE,
-    SHAPE_UNSHUFFLE,
-    SHAPE_PAD2D,     /* replication_pad2d */
-    SHAPE_HALF_LAST, /* swiglu */
-    SHAPE_ROPE,      /* as the first, which has four axes */
-    SHAPE_GROWN,     /* as the first, some axis longer */
-    SHAPE_SDPA,      /* of q, with the last axis of v */
+#define SHAPE(name, rule, word) SHAPE_##name,
+#include "model/operation_shapes.def"
+#undef SHAPE
 };
 
 enum operation_dtype {
