@@ -62,6 +62,9 @@ cg_code std_constant(eval *self, sym path, bool *is_known, val *ret);
 /* Numbers and texts, alone or in a list, as what they may be after somebody could change them. */
 val std_blurred(eval *self, val which);
 
+/* The items of a VALUE_LAZY, made now: a VALUE_LIST. */
+cg_code std_walk(eval *self, val lazy, val *ret);
+
 /*
  * A method of a value. Results are transparent: on what is no option, `map`, `unwrap`, ... mean the
  * methods of Result. Lists whose type is `std::vec::Vec` are finished collections, all others

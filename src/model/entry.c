@@ -103,6 +103,7 @@ static void open_parts(tensor_list *self, const value *at)
     case VALUE_VARMAP:
     case VALUE_DTYPE:
     case VALUE_DEVICE:
+    case VALUE_LAZY:
     case VALUE_REFERENCE: return;
     }
 }

@@ -1,4 +1,5 @@
 /* match, and loops: rounds over what is known, else one repetition that stands for all of them. */
+#include "model/catalogue.h"
 #include "model/eval_state.h"
 #include "model/flow_build.h"
 #include "model/index_text.h"
@@ -832,6 +833,7 @@ cg_code eval_items(eval *self, val iterable, val *ret)
     switch ((enum value_kind)at->kind) {
     case VALUE_LIST: *ret = iterable; return CG_OK;
     case VALUE_RANGE: return range_items(self, at, ret);
+    case VALUE_LAZY: return std_walk(self, iterable, ret);
     case VALUE_SOME:
         return eval_give(self, value_list(self->values, VALUE_LIST, at->as.items, 1), ret);
     case VALUE_NOTHING: return eval_give(self, value_list(self->values, VALUE_LIST, NULL, 0), ret);

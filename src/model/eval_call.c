@@ -105,6 +105,7 @@ static const builder_value *builder_in(const eval *self, val which, unsigned dep
     case VALUE_TUPLE:
     case VALUE_LIST:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CHOICE:
         for (size_t i = 0; i < at->count && !found; i++)
             found = builder_in(self, at->as.items[i], depth + 1);
@@ -129,7 +130,7 @@ static void use_steps(eval *self, val which, unsigned depth)
     } else if (at->kind == VALUE_REPEAT) {
         use_steps(self, at->as.repeat.items[0], depth + 1);
     } else if (at->kind == VALUE_SOME || at->kind == VALUE_TUPLE || at->kind == VALUE_LIST ||
-               at->kind == VALUE_MAP || at->kind == VALUE_CHOICE) {
+               at->kind == VALUE_MAP || at->kind == VALUE_CHOICE || at->kind == VALUE_LAZY) {
         for (size_t i = 0; i < at->count; i++)
             use_steps(self, at->as.items[i], depth + 1);
     }
@@ -156,6 +157,8 @@ static cg_code closure_way(void *context, size_t way, val *ret)
 {
     unknown_closure *self = context;
 
+    if (way == 0 && value_kind_of(self->eval->values, self->closure) == VALUE_LAZY)
+        return eval_items(self->eval, self->closure, ret);
     if (way == 0)
         return eval_apply(self->eval, self->closure, NULL, 0, self->place, ret);
     *ret = eval_plain(self->eval, VALUE_UNIT);
@@ -174,13 +177,17 @@ cg_code eval_unknown_call(eval *self, cg_str name, type_ref type, const val *arg
             continue;
         has_builder |= value_at(self->values, arg)->has_builder;
         use_steps(self, arg, 0);
-        if (value_kind_of(self->values, arg) == VALUE_CLOSURE) {
+        if (value_kind_of(self->values, arg) == VALUE_CLOSURE ||
+            value_kind_of(self->values, arg) == VALUE_LAZY) {
             /* It may be called: what it would do is not lost. */
+            bool is_lazy = value_kind_of(self->values, arg) == VALUE_LAZY;
             unknown_closure work = {self, arg, place};
             val ignored = 0;
 
-            CG_TRY(eval_ways(self, 2, CG_LIT("if the closure is called"), closure_way, &work,
-                             &ignored));
+            CG_TRY(eval_ways(self, 2,
+                             is_lazy ? CG_LIT("if the iterator is walked")
+                                     : CG_LIT("if the closure is called"),
+                             closure_way, &work, &ignored));
             self->state->jump = JUMP_NONE;
         }
     }

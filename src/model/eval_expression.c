@@ -24,6 +24,7 @@ static cg_code evaluate_list(eval *self, ast_ref node, val *ret)
     ast_ref length = ast_child(eval_tree(self), node, ROLE_LENGTH);
     size_t count = 0, at = 0;
     bool has_attribute = false;
+    value made = {.kind = VALUE_LIST, .is_known = true, .is_inclusive = true};
     val *items;
 
     for (ast_ref i = eval_node(self, node)->first; i; i = eval_node(self, i)->next)
@@ -69,12 +70,13 @@ static cg_code evaluate_list(eval *self, ast_ref node, val *ret)
             at = 1;
         }
     }
-    return eval_give(
-        self,
-        value_list(self->values,
-                   eval_node(self, node)->kind == AST_TUPLE_EXPRESSION ? VALUE_TUPLE : VALUE_LIST,
-                   items, at),
-        ret);
+    made.kind = eval_node(self, node)->kind == AST_TUPLE_EXPRESSION ? VALUE_TUPLE : VALUE_LIST;
+    if (made.kind == VALUE_TUPLE || at > VALUE_ITEMS_MOST)
+        return eval_give(self, value_list(self->values, (enum value_kind)made.kind, items, at),
+                         ret);
+    made.count = (uint16_t)at;
+    made.as.items = items;
+    return eval_give(self, value_make(self->values, &made), ret);
 }
 
 static cg_code evaluate_range(eval *self, ast_ref node, val *ret)

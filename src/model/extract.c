@@ -894,6 +894,9 @@ static cg_code build(extractor *self, item_ref constructor, bool is_first)
     track->instances.at[own].root = track->roots.count > 1 ? 1 : 0;
     track->instance = own;
     CG_TRY(eval_call(self->eval, constructor, &bindings, args, count, place, &result));
+    /* An iterator is made to be walked by whoever gets it. */
+    if (value_at(self->eval->values, result)->kind == VALUE_LAZY)
+        CG_TRY(eval_items(self->eval, result, &result));
     CG_TRY(eval_note(self->eval, constructor));
     self->program->runs.at[self->program->runs.count - 1].component =
         (uint32_t)self->out->components.count - 1;

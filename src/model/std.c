@@ -4,6 +4,7 @@
 #include "model/canonical.h"
 #include "model/catalogue.h"
 #include "model/std_handlers.h"
+#include "model/std_lazy.h"
 #include "model/std_text.h"
 #include "model/value_kinds.h"
 
@@ -168,6 +169,7 @@ static enum std_family family_of(eval *self, val which)
     case VALUE_CHAR: return STD_CHAR;
     case VALUE_TEXT: return STD_TEXT;
     case VALUE_LIST:
+    case VALUE_LAZY:
     case VALUE_RANGE: return STD_LIST;
     case VALUE_MAP: return STD_MAP;
     case VALUE_UNKNOWN: return family_of_type(self, at->type);
@@ -312,7 +314,11 @@ cg_code std_items(library_call *call, val iterable, val closure, val *ret)
     val renamed_list;
     value at;
 
-    if (value_at(self->values, iterable)->kind != VALUE_LIST)
+    if (value_at(self->values, iterable)->kind == VALUE_LAZY) {
+        CG_TRY(std_walk(self, iterable, &iterable));
+        list = iterable;
+    }
+    if (value_at(self->values, list)->kind != VALUE_LIST)
         CG_TRY(eval_items(self, iterable, &list));
     if (list == 0 || value_at(self->values, list)->kind != VALUE_LIST) {
         library_call other = *call;
@@ -432,7 +438,9 @@ static cg_code run_one(library_call *call)
     if (at->kind == VALUE_ERROR)
         return run_error(call);
     family = family_of(self, call->receiver);
-    return std_run(call, family);
+    if (family == STD_LIST)
+        CG_TRY(std_lazy(call));
+    return call->is_known ? CG_OK : std_run(call, family);
 }
 
 typedef struct choice_ways {
@@ -466,6 +474,15 @@ static bool has_callable(const library_call *call)
         enum value_kind kind = std_kind(call, call->args[i]);
 
         if (kind == VALUE_CLOSURE || kind == VALUE_FUNCTION)
+            return true;
+    }
+    return false;
+}
+
+static bool has_lazy(const library_call *call, const val *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (std_kind(call, items[i]) == VALUE_LAZY)
             return true;
     }
     return false;
@@ -525,7 +542,7 @@ static cg_code run_choice(library_call *call)
     if (count == 0)
         return CG_OK;
     memset(updated, 0, sizeof updated);
-    if (has_callable(call)) {
+    if (has_callable(call) || has_lazy(call, at.as.items, count)) {
         if (!std_condition(call->eval, call->receiver, &condition))
             return err_nomem(call->eval->reterr);
         CG_TRY(eval_ways(call->eval, count, condition, run_way, &ways, &result));

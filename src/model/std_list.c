@@ -4,6 +4,7 @@
 
 #include "base/str_name.h"
 #include "model/index_text.h"
+#include "model/std_lazy.h"
 #include "model/std_text.h"
 #include "model/value_kinds.h"
 
@@ -213,6 +214,7 @@ cg_code list_iter(library_call *call)
     CG_TRY(std_items(call, call->receiver, 0, &list));
     it = *std_at(call, list);
     it.type = 0;
+    it.is_inclusive = false;
     return std_give(call, value_make(call->eval->values, &it));
 }
 
@@ -272,8 +274,37 @@ typedef struct each {
 static cg_code run_each(void *context, val item, val *ret)
 {
     each *self = context;
+    eval *owner = self->call->eval;
 
-    return eval_apply(self->call->eval, self->callee, &item, 1, self->call->place, ret);
+    CG_TRY(eval_apply(owner, self->callee, &item, 1, self->call->place, ret));
+    /* One that names the index of a repetition is walked where the repetition is known. */
+    return owner->trail->repeat != 0 && std_kind(self->call, *ret) == VALUE_LAZY
+               ? std_walk(owner, *ret, ret)
+               : CG_OK;
+}
+
+typedef struct until {
+    each *walk;
+    cg_code (*body)(void *context, val item, val *ret);
+} until;
+
+static cg_code run_until(void *context, val list, val *ret)
+{
+    until *self = context;
+    library_call *call = self->walk->call;
+
+    return eval_each(call->eval, list, call->place, self->body, self->walk, ret);
+}
+
+/* For each item until one of them is what is looked for: the first one is asked for sure. */
+static cg_code each_until(library_call *call, val list, each *walk,
+                          cg_code (*body)(void *context, val item, val *ret), val *ret)
+{
+    until work = {walk, body};
+
+    CG_TRY(eval_items(call->eval, list, &list));
+    return std_perhaps_all(call->eval, run_until, &work, list, std_sure_items(call->eval, list),
+                           ret);
 }
 
 /* The closure's results, in a list of the same form. */
@@ -288,13 +319,22 @@ static cg_code applied(library_call *call, val *ret)
 
 cg_code list_map(library_call *call)
 {
+    bool is_array;
     val result = 0;
 
     if (call->count != 1)
         return CG_OK;
     if (std_is_collection(call->eval, call->receiver))
         return any_map(call); /* Result<Vec<_>>::map */
+    is_array = std_kind(call, call->receiver) == VALUE_LIST &&
+               at_of(call->eval, call->receiver)->is_inclusive;
     CG_TRY(applied(call, &result));
+    if (is_array && std_kind(call, result) == VALUE_LIST) {
+        value made = *std_at(call, result);
+
+        made.is_inclusive = true;
+        result = value_make(call->eval->values, &made);
+    }
     return std_give(call, result);
 }
 
@@ -328,7 +368,9 @@ static val make_pair(eval *self, val a, val b)
 cg_code list_enumerate(library_call *call)
 {
     list_room room = {.eval = call->eval};
-    expr offset = expr_const(call->eval->exprs, 0);
+    expr offset = std_arg(call, 0) != 0 /* of what was taken before: std_lazy.c */
+                      ? value_number(call->eval->values, call->args[0])
+                      : expr_const(call->eval->exprs, 0);
     list_view list;
 
     CG_TRY(view_self(call, &list));
@@ -702,11 +744,28 @@ static cg_code give_flat(library_call *call, list_view list)
     return give_room(call, &room, false);
 }
 
+static cg_code walk_item(void *context, val item, val *ret)
+{
+    library_call *call = context;
+
+    *ret = item;
+    return std_kind(call, item) == VALUE_LAZY ? std_walk(call->eval, item, ret) : CG_OK;
+}
+
 cg_code list_flatten(library_call *call)
 {
     list_view list;
+    val walked = 0;
 
     CG_TRY(view_self(call, &list));
+    for (size_t i = 0; i < list.count && walked == 0; i++) {
+        if (std_kind(call, bare(call, list.at[i])) == VALUE_LAZY)
+            walked = std_list_of(call->eval, 0, list.at, list.count);
+    }
+    if (walked != 0) {
+        CG_TRY(eval_each(call->eval, walked, call->place, walk_item, call, &walked));
+        CG_TRY(view_of(call, walked, 0, &list));
+    }
     return give_flat(call, list);
 }
 
@@ -718,6 +777,7 @@ static cg_code run_flat(void *context, val item, val *ret)
     CG_TRY(eval_apply(self->call->eval, self->callee, &item, 1, self->call->place, &made));
     switch (std_kind(self->call, made)) {
     case VALUE_RANGE:
+    case VALUE_LAZY:
     case VALUE_MAP: return eval_items(self->call->eval, made, ret);
     default: *ret = made; return CG_OK;
     }
@@ -734,7 +794,10 @@ cg_code list_flat_map(library_call *call)
     if (call->count != 1)
         return CG_OK;
     CG_TRY(std_items(call, call->receiver, walk.callee, &items));
-    CG_TRY(eval_each(call->eval, items, call->place, run_flat, &walk, &result));
+    if (str_equal(call->name, CG_LIT("find_map")) || str_equal(call->name, CG_LIT("map_while")))
+        CG_TRY(each_until(call, items, &walk, run_flat, &result));
+    else
+        CG_TRY(eval_each(call->eval, items, call->place, run_flat, &walk, &result));
     CG_TRY(view_of(call, result, 0, &list));
     return give_flat(call, list);
 }
@@ -1050,13 +1113,16 @@ cg_code list_is_empty(library_call *call)
  */
 static cg_code give_verdict(library_call *call, int decisive)
 {
+    each walk = {.call = call, .callee = std_arg(call, 0)};
     bool is_open = false;
     list_view verdicts;
     val result = 0;
+    val list = 0;
 
     if (call->count != 1)
         return CG_OK;
-    CG_TRY(applied(call, &result));
+    CG_TRY(std_items(call, call->receiver, walk.callee, &list));
+    CG_TRY(each_until(call, list, &walk, run_each, &result));
     CG_TRY(view_of(call, result, 0, &verdicts));
     for (size_t i = 0; i < verdicts.count; i++) {
         int truth = std_truth(call->eval, bare(call, verdicts.at[i]));
@@ -1123,7 +1189,7 @@ static cg_code give_search(library_call *call, bool is_position)
     if (call->count != 1)
         return CG_OK;
     CG_TRY(std_items(call, call->receiver, walk.callee, &items));
-    CG_TRY(eval_each(call->eval, items, call->place, run_each, &walk, &result));
+    CG_TRY(each_until(call, items, &walk, run_each, &result));
     CG_TRY(view_of(call, items, 0, &list));
     CG_TRY(view_of(call, result, 0, &verdicts));
     return give_found(call, list, verdicts, is_position);

@@ -136,6 +136,7 @@ static bool copy_contents(values *self, value *shape)
     case VALUE_TUPLE:
     case VALUE_LIST:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CHOICE: return copy_items(self, shape);
     case VALUE_REPEAT:
         to = arena_take(&self->mem, sizeof(val));

@@ -25,20 +25,21 @@ enum value_kind {
     VALUE_INT,   /* number: an expr; type: which integer, 0 if not known */
     VALUE_FLOAT, /* real when is_known; else text */
     VALUE_CHAR,
-    VALUE_TEXT,     /* a string: pieces */
-    VALUE_BUILDER,  /* a VarBuilder: builder */
-    VALUE_TENSOR,   /* number: node of the flow graph */
-    VALUE_STRUCT,   /* type (an item, or a library's module such as candle_nn::Linear), fields */
-    VALUE_ENUM,     /* type, variant name, fields (positional: names 0) */
-    VALUE_SOME,     /* items[0] */
-    VALUE_NOTHING,  /* None */
-    VALUE_TUPLE,    /* items */
-    VALUE_LIST,     /* items; Vec, array, slice, iterator alike. An item may be VALUE_REPEAT */
-    VALUE_REPEAT,   /* only inside lists: items[0] for every value of the index, count times */
-    VALUE_RANGE,    /* items lo, hi (0 when open); is_inclusive */
-    VALUE_MAP,      /* HashMap, BTreeMap: items key, value, key, value, ... */
-    VALUE_CHOICE,   /* one of items, it is not known which; never nested, at most VALUE_CHOICES */
-    VALUE_CLOSURE,  /* closure */
+    VALUE_TEXT,    /* a string: pieces */
+    VALUE_BUILDER, /* a VarBuilder: builder */
+    VALUE_TENSOR,  /* number: node of the flow graph */
+    VALUE_STRUCT,  /* type (an item, or a library's module such as candle_nn::Linear), fields */
+    VALUE_ENUM,    /* type, variant name, fields (positional: names 0) */
+    VALUE_SOME,    /* items[0] */
+    VALUE_NOTHING, /* None */
+    VALUE_TUPLE,   /* items */
+    VALUE_LIST,    /* items; Vec, array, slice, iterator alike. An item may be VALUE_REPEAT */
+    VALUE_REPEAT,  /* only inside lists: items[0] for every value of the index, count times */
+    VALUE_RANGE,   /* items lo, hi (0 when open); is_inclusive */
+    VALUE_MAP,     /* HashMap, BTreeMap: items key, value, key, value, ... */
+    VALUE_LAZY,    /* an iterator nobody walked: items the iterable, arguments; lazy (std_lazy.h) */
+    VALUE_CHOICE,  /* one of items, it is not known which; never nested, at most VALUE_CHOICES */
+    VALUE_CLOSURE, /* closure */
     VALUE_FUNCTION, /* item with bindings, or a library function by path (text) */
     VALUE_TYPE,     /* a type as a value: `T` in `T::new` */
     VALUE_VARMAP,   /* candle_nn::VarMap; number: which one, by creation */
@@ -120,10 +121,11 @@ typedef struct closure_value {
 typedef struct value {
     uint8_t kind;
     bool is_known;
-    bool is_inclusive; /* VALUE_RANGE; of a VALUE_REPEAT: its index counts down */
+    bool is_inclusive; /* VALUE_RANGE; of a VALUE_REPEAT: its index counts down; of a
+                          VALUE_LIST: it is an array, no iterator */
     bool has_builder;  /* set by value_make: a builder, or one lies somewhere inside */
     uint16_t count;    /* of items or fields */
-    sym variant;       /* VALUE_ENUM */
+    sym variant;       /* VALUE_ENUM; of a VALUE_LAZY the method */
     type_ref type;
     cg_str text;
     union {
@@ -139,6 +141,11 @@ typedef struct value {
             sym symbol; /* VALUE_REPEAT */
             expr count;
         } repeat;
+        struct {
+            const val *items; /* VALUE_LAZY */
+            const struct model_place *place;
+            uint32_t depth; /* iterators inside, itself included */
+        } lazy;
         struct {
             item_ref item;
             const type_bindings *bindings;

@@ -272,6 +272,7 @@ static val merged(values *self, val a, val b, unsigned depth)
     case VALUE_NOTHING:
     case VALUE_RANGE:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CHOICE:
     case VALUE_CLOSURE:
     case VALUE_FUNCTION:
@@ -420,6 +421,7 @@ static val field_within(values *self, val of, sym name, bool *ret_failed)
     case VALUE_REPEAT:
     case VALUE_RANGE:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CLOSURE:
     case VALUE_FUNCTION:
     case VALUE_TYPE:
@@ -597,6 +599,7 @@ static void print(const values *self, val which, buf *out, unsigned depth)
             buf_add(out, program_text(self->program, at->variant));
         return;
     case VALUE_BUILDER: print_pieces(at->as.builder->prefix, out); return;
+    case VALUE_LAZY:
     case VALUE_NONE:
     case VALUE_UNKNOWN:
     case VALUE_NEVER:

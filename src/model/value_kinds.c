@@ -233,6 +233,7 @@ static bool equal_within(const values *self, val a, val b, unsigned depth)
     case VALUE_TUPLE:
     case VALUE_LIST:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CHOICE:
         for (size_t i = 0; i < x->count; i++) {
             if (!equal_within(self, x->as.items[i], y->as.items[i], depth + 1))
@@ -516,6 +517,7 @@ static val renamed(renaming *self, val which, unsigned depth)
     case VALUE_REPEAT:
     case VALUE_RANGE:
     case VALUE_MAP:
+    case VALUE_LAZY:
     case VALUE_CHOICE: return renamed_items(self, which, depth);
     case VALUE_UNKNOWN:
     case VALUE_BOOL:

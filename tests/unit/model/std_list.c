@@ -59,11 +59,27 @@ static void a_closure_runs_for_every_item(void **state)
     val list = list_of(&b, number(&b, 4), number(&b, 5), 0);
     val somes = on(&b, list, "map", function(&b, "std::option::Option::Some"), 0);
 
-    assert_printed(&b, on(&b, somes, "flatten", 0), "[4, 5]");
+    assert_int_equal(kind_of(somes), VALUE_LAZY);
+    assert_printed(&b, on(&b, on(&b, somes, "flatten", 0), "collect", 0), "[4, 5]");
     assert_printed(&b, on(&b, list, "fold", number(&b, 0), function(&b, "std::cmp::max"), 0), "5");
-    assert_printed(&b, on(&b, list, "flat_map", function(&b, "std::option::Option::Some"), 0),
-                   "[4, 5]");
+    somes = on(&b, list, "flat_map", function(&b, "std::option::Option::Some"), 0);
+    assert_int_equal(kind_of(somes), VALUE_LAZY);
+    assert_printed(&b, on(&b, somes, "collect", 0), "[4, 5]");
     assert_int_equal(kind_of(on(&b, list, "for_each", function(&b, "usize::from"), 0)), VALUE_UNIT);
+}
+
+static void an_iterator_goes_as_far_as_it_is_asked_to(void **state)
+{
+    (void)state;
+    val list = list_of(&b, number(&b, 4), number(&b, 5), number(&b, 6), 0);
+    val same = on(&b, list, "map", function(&b, "usize::from"), 0);
+
+    assert_printed(&b, on(&b, same, "nth", number(&b, 1), 0), "Some(5)");
+    same = b.eval->updated_receiver;
+    assert_int_equal(kind_of(same), VALUE_LAZY);
+    assert_printed(&b, on(&b, same, "len", 0), "1");
+    assert_printed(&b, on(&b, same, "next", 0), "Some(6)");
+    assert_int_equal(kind_of(on(&b, b.eval->updated_receiver, "next", 0)), VALUE_NOTHING);
 }
 
 static void a_range_is_known_or_one_repetition(void **state)
@@ -180,6 +196,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(windows_of_what_is_not_known_tell_their_items_apart, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_closure_runs_for_every_item, begin, end),
+        cmocka_unit_test_setup_teardown(an_iterator_goes_as_far_as_it_is_asked_to, begin, end),
         cmocka_unit_test_setup_teardown(a_range_is_known_or_one_repetition, begin, end),
         cmocka_unit_test_setup_teardown(a_collection_is_no_iterator_any_more, begin, end),
         cmocka_unit_test_setup_teardown(collections_grow_and_shrink, begin, end),
