@@ -1,7 +1,14 @@
-"""calls - every command line of tests/cli, with each call to the kernel and each request for memory
-failing in turn, and killed before each call."""
+"""calls - every command line of tests/cli, with its calls to the kernel and its requests for memory
+failing in turn, and killed before its calls.
+
+The command lines make millions of calls, and most of them are the same call made once more: what is
+tried is each place, a stack of functions that ends in a call, as often as MOST says: the first and
+the last time that a command line comes there, or two command lines.
+"""
+import collections
 import errno
 import itertools
+import json
 import os
 import re
 import tempfile
@@ -16,6 +23,7 @@ CALL_FAULTS = ([(kernel.ERROR_ONCE, name) for name in ERRORS] + [(kernel.HALF, "
                + [(kernel.ERROR_ALWAYS, name) for name in ERRORS if name != "EINTR"])
 # A command line that fails for one of these reasons says so in this status.
 REFUSED = (1, 3, 4)
+MOST = 2  # times that a place is tried
 IN_FOREIGN = 24  # requests of other libraries that fail in each scenario
 
 
@@ -28,7 +36,14 @@ def signature(scenario):
 class Sweep(Campaign):
     """A unit is a case; what it runs are its starts of the program, those alike once."""
     programs = {"dev": ("candle-graph", "cargo-candle-graph")}
-    word = "failures"
+    word = "cases"
+    asked = sum(1 for _ in scenarios.cases(os.path.join(os.path.dirname(__file__), "..", "..")))
+    kind = kernel.CALL  # what the places are of
+    points = "calls"
+    fault = "failures"
+
+    def done(self, units):
+        return len(units)
 
     def units(self, place):
         """Every room has its turn, and first those that show another command, format or kind of
@@ -45,7 +60,8 @@ class Sweep(Campaign):
         return first + rest
 
     def run(self, place, unit, before):
-        record = {"count": 0, "scenarios": 0, "points": 0, "wrong": []}
+        record = {"count": 0, "scenarios": 0, "points": 0, "places": [], "wrong": []}
+        self.tried = self.tried_by_others(place, unit)
         bindir = place.build("dev", "bin")
         seen = set()
         for number, kept in enumerate(scenarios.starts(place.repo, bindir, unit, place.scratch)):
@@ -71,20 +87,56 @@ class Sweep(Campaign):
             if wanted.status is None or wanted.status < 0:
                 # It is stopped by a signal, or waits for one: nothing to compare with.
                 return
-            points = self.sweep(place, scenario, program, server, wanted, record, name)
-            record["scenarios"] += 1 if points else 0
-            record["points"] += points
+            if not self.is_meant(wanted):
+                return
+            program.order(kernel.PLACES)
+            scenario.start(server)
+            places = program.places(self.kind)
+            at = self.chosen(place, places)
+            record["scenarios"] += 1
+            record["points"] += len(places)
+            record["places"] += [places[number] for number in at]
+            self.tried.update(places[number] for number in at)
+            self.sweep(place, scenario, program, server, wanted, record, name, at)
         finally:
             server.stop()
+
+    def is_meant(self, wanted):
+        """Is a command line that ends so one of those to be disturbed?"""
+        return True
+
+    def tried_by_others(self, place, unit):
+        """How often each place was tried. A place of other programs has another name."""
+        path = os.path.join(place.home, self.name + ("" if place.part == 1 else "-part") + ".json")
+        if not os.path.exists(path):
+            return collections.Counter()
+        with open(path, encoding="utf-8") as file:
+            units = json.load(file)["units"]
+        return collections.Counter(name for other, record in units.items() if other != unit
+                                   for name in record.get("places", ()))
+
+    def chosen(self, place, places):
+        """Numbers of the calls or requests that are tried, of those that come from `places`."""
+        met = {}
+        for number in sorted(places):
+            met.setdefault(places[number], []).append(number)
+        numbers = []
+        for name, of_place in met.items():
+            left = MOST - self.tried[name]
+            numbers += of_place[:1] if left == 1 else sorted({of_place[0], of_place[-1]}) \
+                if left > 1 else []
+        numbers.sort()
+        return numbers[::max(1, round(1 / place.part))]
 
     def say(self, record, text):
         if len(record["wrong"]) < 200:
             record["wrong"].append(text)
 
     def tell(self, units):
-        return "{:,} command lines, {:,} {}, {:,} failures: {:,} wrong".format(
-            self.sum(units, "scenarios"), self.sum(units, "points"), self.points,
-            self.done(units), self.sum(units, "wrong_count"))
+        places = len({name for record in units.values() for name in record.get("places", ())})
+        return "{:,} command lines, {:,} {} at {:,} places, {:,} {}: {:,} wrong".format(
+            self.sum(units, "scenarios"), self.sum(units, "points"), self.points, places,
+            self.sum(units, "count"), self.fault, self.sum(units, "wrong_count"))
 
 
 def is_whole(scenario, wanted, got):
@@ -149,15 +201,12 @@ def is_cache(path):
 class Calls(Sweep):
     name = "calls"
     promises = "P3 P4"
-    about = ("each call to the kernel of every command fails: EIO, ENOSPC, EDQUOT, EINTR, EMFILE, "
-             "EACCES, EROFS, half of what was to be moved; once and from then on")
-    points = "calls"
-    asked = 100000
+    about = ("each place of a call to the kernel of every command fails: EIO, ENOSPC, EDQUOT, "
+             "EINTR, EMFILE, EACCES, EROFS, half of what was to be moved; once and from then on")
 
-    def sweep(self, place, scenario, program, server, wanted, record, name):
-        calls = program.calls
-        step = max(1, round(1 / place.part))
-        for at in range(1, calls + 1, step):
+    def sweep(self, place, scenario, program, server, wanted, record, name, numbers):
+        calls = program.state().calls
+        for at in numbers:
             for mode, word in CALL_FAULTS:
                 program.order(mode, at, getattr(errno, word, 0))
                 got = scenario.start(server)
@@ -172,22 +221,21 @@ class Calls(Sweep):
                     self.say(record, "%s %s, call %d of %d (%s, %s%s): %s" % (
                         name, " ".join(scenario.argv)[-150:], at, calls, program.failed, word,
                         ", for ever" if mode == kernel.ERROR_ALWAYS else "", fault))
-        return len(range(1, calls + 1, step))
 
 
 class Memory(Sweep):
     name = "memory"
     promises = "P2"
-    about = "each request for memory of every command fails, once and from then on"
+    about = ("each place of a request for memory of every command fails, once and from then on, "
+             "and some of the libraries it uses")
+    kind = kernel.REQUEST
     points = "requests"
-    asked = 50000
 
-    def sweep(self, place, scenario, program, server, wanted, record, name):
-        own, foreign = program.requests, program.foreign_requests
-        step = max(1, round(1 / place.part))
-        plan = [(mode, at) for at in range(1, own + 1, step)
+    def sweep(self, place, scenario, program, server, wanted, record, name, numbers):
+        own, foreign = program.state().requests, program.foreign_requests
+        plan = [(mode, at) for at in numbers
                 for mode in (kernel.MEMORY_ONCE, kernel.MEMORY_ALWAYS)]
-        skipped = max(1, foreign // IN_FOREIGN)
+        skipped = max(1, foreign // IN_FOREIGN, round(1 / place.part))
         plan += [(mode, at) for at in range(1, foreign + 1, skipped)
                  for mode in (kernel.FOREIGN_ONCE, kernel.FOREIGN_ALWAYS)]
         for mode, at in plan:
@@ -207,24 +255,21 @@ class Memory(Sweep):
                     "request" if is_own else "request of a library", at, own if is_own else foreign,
                     "once" if mode in (kernel.MEMORY_ONCE, kernel.FOREIGN_ONCE) else "for ever",
                     fault))
-        return len(plan)
 
 
 class Stops(Sweep):
     name = "stops"
     promises = "P3"
-    about = ("every command that writes is killed before each of its calls: outputs are as before "
+    about = ("every command that writes is killed at each place of a call: outputs are as before "
              "or complete, and the same command again does the rest")
-    points = "calls"
-    word = "kills"
-    asked = 2000
+    fault = "kills"
 
-    def sweep(self, place, scenario, program, server, wanted, record, name):
-        if not wanted.changes or wanted.status != 0:
-            return 0
-        calls = program.calls
-        step = max(1, round(1 / place.part))
-        for at in range(1, calls + 1, step):
+    def is_meant(self, wanted):
+        return wanted.changes and wanted.status == 0
+
+    def sweep(self, place, scenario, program, server, wanted, record, name, numbers):
+        calls = program.state().calls
+        for at in numbers:
             program.order(kernel.KILL, at)
             got = scenario.start(server)
             if got.status != -9:
@@ -252,4 +297,3 @@ class Stops(Sweep):
             if left or missing:
                 self.say(record, "%s: again: left behind %s, missing %s" % (
                     where, ", ".join(left[:4]), ", ".join(missing[:4])))
-        return len(range(1, calls + 1, step))

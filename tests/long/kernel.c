@@ -4,8 +4,10 @@
  *
  * tests/long/kernel.py builds it and is its other side; the orders are in a file that both map:
  * LONG_ORDERS. Only the program named by LONG_PROGRAM is disturbed, not the shell it is started by.
- * LONG_LOG is a file that takes the log. What the C library does inside of its own calls
- * (stdio, realpath) passes by. Linux, with the C library of GNU.
+ * LONG_LOG is a file that takes the log. With the order PLACES the file LONG_PLACES takes where
+ * each call and each request comes from: a number that is equal for equal stacks of the program.
+ * What the C library does inside of its own calls (stdio, realpath) passes by. Linux, with the C
+ * library of GNU.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -27,6 +29,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <unwind.h>
 
 enum {
     NOTHING,
@@ -37,7 +40,8 @@ enum {
     MEMORY_ONCE,
     MEMORY_ALWAYS,
     FOREIGN_ONCE,
-    FOREIGN_ALWAYS
+    FOREIGN_ALWAYS,
+    PLACES
 };
 
 /* kernel.py knows this layout. */
@@ -58,7 +62,80 @@ static struct orders *orders = &idle;
 static bool is_disturbed;
 static _Atomic int64_t blocks;
 static int log_file = -1;
+static int places_file = -1;
 static _Atomic bool is_ending;
+
+static uintptr_t code_begin;
+static uintptr_t code_end;
+
+static void put_to(int file, const void *bytes, size_t count)
+{
+    const char *at = bytes;
+
+    while (count > 0) {
+        long done = syscall(SYS_write, file, at, count);
+
+        if (done <= 0)
+            _exit(99);
+        at += done;
+        count -= (size_t)done;
+    }
+}
+
+/* --- places: stacks of the program, told by a number --- */
+
+#define INNERMOST 10 /* frames that tell one place from another, and the outermost ones */
+#define OUTERMOST 3
+#define FRAMES    256
+
+struct stack {
+    unsigned count;
+    uint64_t frames[FRAMES];
+};
+
+static struct place {
+    uint64_t kind; /* 0: a call, 1: a request of the program for memory */
+    uint64_t number;
+    uint64_t name;
+} places[1024];
+static size_t place_count;
+static _Atomic int place_lock;
+
+static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *to)
+{
+    struct stack *stack = to;
+    uintptr_t at = _Unwind_GetIP(context);
+
+    if (at >= code_begin && at < code_end && stack->count < FRAMES)
+        stack->frames[stack->count++] = at - code_begin;
+    return _URC_NO_REASON;
+}
+
+static void flush_places(void)
+{
+    put_to(places_file, places, place_count * sizeof *places);
+    place_count = 0;
+}
+
+static void add_place(uint64_t kind, uint64_t number)
+{
+    struct stack stack = {0};
+    uint64_t name = 14695981039346656037u;
+    int error = errno;
+    int free_lock = 0;
+
+    _Unwind_Backtrace(see_frame, &stack);
+    for (unsigned i = 0; i < stack.count; i++)
+        if (i < INNERMOST || i + OUTERMOST >= stack.count)
+            name = (name ^ stack.frames[i]) * 1099511628211u;
+    while (!atomic_compare_exchange_weak(&place_lock, &free_lock, 1))
+        free_lock = 0;
+    if (place_count == sizeof places / sizeof *places)
+        flush_places();
+    places[place_count++] = (struct place){kind, number, name};
+    atomic_store(&place_lock, 0);
+    errno = error;
+}
 
 /* --- failing --- */
 
@@ -70,6 +147,8 @@ static bool fails(const char *call)
     if (!is_disturbed)
         return false;
     number = atomic_fetch_add(&orders->calls, 1) + 1;
+    if (mode == PLACES && places_file >= 0)
+        add_place(0, number);
     if (mode == KILL && number == orders->at) {
         strncpy(orders->failed, call, sizeof orders->failed - 1);
         syscall(SYS_kill, getpid(), SIGKILL);
@@ -93,9 +172,6 @@ static size_t moved(const char *call, size_t count)
     return count / 2;
 }
 
-static uintptr_t code_begin;
-static uintptr_t code_end;
-
 /* `from` is where the request came from; for ever means what is asked for by anybody. */
 static bool lacks_memory(const void *from)
 {
@@ -107,6 +183,8 @@ static bool lacks_memory(const void *from)
     if (!is_disturbed || is_ending)
         return false;
     number = is_own ? atomic_fetch_add(&orders->requests, 1) + 1 : atomic_load(&orders->requests);
+    if (mode == PLACES && is_own && places_file >= 0)
+        add_place(1, number);
     foreign = is_own ? atomic_load(&orders->foreign_requests)
                      : atomic_fetch_add(&orders->foreign_requests, 1) + 1;
     if (!(mode == MEMORY_ONCE && is_own && number == orders->at) &&
@@ -132,16 +210,7 @@ static struct mapped {
 
 static void put(const void *bytes, size_t count)
 {
-    const char *at = bytes;
-
-    while (count > 0) {
-        long done = syscall(SYS_write, log_file, at, count);
-
-        if (done <= 0)
-            _exit(99);
-        at += done;
-        count -= (size_t)done;
-    }
+    put_to(log_file, bytes, count);
 }
 
 static void put_number(uint64_t number)
@@ -648,6 +717,17 @@ static int find_code(struct dl_phdr_info *program, size_t size, void *context)
     return 1; /* the first one is the program */
 }
 
+/* Where no number of the program's files is. */
+static int open_for_us(const char *path)
+{
+    int file =
+        (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int high = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, 150);
+
+    syscall(SYS_close, file);
+    return high;
+}
+
 static void redirect(int file, const char *path)
 {
     int handle = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -720,12 +800,10 @@ __attribute__((constructor)) static void begin(void)
     orders = (void *)syscall(SYS_mmap, NULL, sizeof *orders, PROT_READ | PROT_WRITE, MAP_SHARED,
                              file, (off_t)0);
     syscall(SYS_close, file);
-    if (log != NULL) {
-        file = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-                            0600);
-        log_file = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, 150);
-        syscall(SYS_close, file);
-    }
+    if (log != NULL)
+        log_file = open_for_us(log);
+    if (getenv("LONG_PLACES") != NULL)
+        places_file = open_for_us(getenv("LONG_PLACES"));
     if (server != NULL)
         serve(server);
     is_disturbed = true;
@@ -737,6 +815,8 @@ __attribute__((destructor)) static void end(void)
 {
     if (!is_disturbed)
         return;
+    if (places_file >= 0)
+        flush_places();
     if (log_file >= 0 && log_begin('e'))
         log_end();
     atomic_store(&is_ending, true);

@@ -6,7 +6,9 @@ import struct
 import subprocess
 
 (NOTHING, KILL, ERROR_ONCE, ERROR_ALWAYS, HALF, MEMORY_ONCE, MEMORY_ALWAYS, FOREIGN_ONCE,
- FOREIGN_ALWAYS) = range(9)
+ FOREIGN_ALWAYS, PLACES) = range(10)
+CALL, REQUEST = 0, 1  # what a place is of
+PLACE = struct.Struct("<QQQ")
 LAYOUT = struct.Struct("<iiQQQQQq32s")
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernel.c")
 
@@ -26,6 +28,7 @@ class Kernel:
         self.library = build(folder)
         self.program = os.path.realpath(program)
         self.path = os.path.join(folder, "orders")
+        self.told = os.path.join(folder, "places")
         with open(self.path, "wb") as file:
             file.write(bytes(LAYOUT.size))
         with open(self.path, "r+b") as file:
@@ -41,6 +44,15 @@ class Kernel:
         self.failed = name.rstrip(b"\0").decode()
         return self
 
+    def places(self, kind):
+        """After a run with the order PLACES: number of a call or a request -> where it comes from,
+        a number that is equal for equal stacks of the same program."""
+        with open(self.told, "rb") as file:
+            found = {number: name for what, number, name in PLACE.iter_unpack(file.read())
+                     if what == kind}
+        open(self.told, "wb").close()
+        return found
+
     def environment(self, base, log=None):
         more = {"LD_PRELOAD": self.library, "LONG_ORDERS": self.path,
                 "LONG_PROGRAM": self.program}
@@ -55,7 +67,8 @@ class Server:
     def __init__(self, kernel, scratch, argv, program, folder, env):
         self.prefix = os.path.join(scratch, "printed")
         down, up = os.pipe(), os.pipe()
-        env = dict(kernel.environment(env), LONG_SERVER=self.prefix, LONG_FOLDER=folder,
+        env = dict(kernel.environment(env), LONG_PLACES=kernel.told,
+                   LONG_SERVER=self.prefix, LONG_FOLDER=folder,
                    LONG_ASKED=str(down[0]), LONG_TOLD=str(up[1]))
         self.process = subprocess.Popen(argv, executable=program, env=env,
                                         cwd=scratch,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tools/long: what it lists, keeps, takes up again, judges and leaves behind."""
 # ctest: @CLI@
+import collections
 import errno
 import json
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 SOURCE = os.environ.get("CG_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(
@@ -19,6 +21,7 @@ SOURCE = os.environ.get("CG_SOURCE") or os.path.dirname(os.path.dirname(os.path.
 CLI = os.path.abspath(sys.argv.pop(1))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "long"))
+import calls
 import kernel
 import power
 
@@ -320,6 +323,25 @@ class Watched(unittest.TestCase):
             self.kernel.order(kernel.MEMORY_ONCE, at)
             status, out, _ = server.run()
             self.assertIn((status, out), ((0, wanted), (3, b"")), at)
+
+    def test_every_call_and_request_has_a_place(self):
+        self.run_once(kernel.NOTHING)
+        counts = (self.kernel.calls, self.kernel.requests)
+        self.run_once(kernel.PLACES)
+        calls = self.kernel.places(kernel.CALL)
+        self.assertEqual(sorted(calls), list(range(1, counts[0] + 1)))
+        self.run_once(kernel.PLACES)
+        requests = self.kernel.places(kernel.REQUEST)
+        self.assertEqual(sorted(requests), list(range(1, counts[1] + 1)))
+        self.run_once(kernel.PLACES)
+        self.assertEqual(self.kernel.places(kernel.CALL), calls)
+        self.assertTrue(1 < len(set(calls.values())) < len(calls))
+
+    def test_a_place_is_tried_the_first_and_the_last_time(self):
+        place, sweep = types.SimpleNamespace(part=1), calls.Calls()
+        sweep.tried = collections.Counter({"often": calls.MOST, "once": calls.MOST - 1})
+        places = dict(enumerate(["often", "new", "once", "new", "once", "new", "other"], 1))
+        self.assertEqual(sweep.chosen(place, places), [2, 3, 6, 7])
 
     def test_it_is_killed_before_a_call(self):
         self.assertEqual(self.run_once(kernel.KILL, 10)[::2], (-signal.SIGKILL, False))
