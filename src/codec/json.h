@@ -50,9 +50,9 @@ void json_free(json_reader *self);
 /* Parse one value. CG_OK, CG_NOMEM, or CG_INPUT with *fault filled. */
 cg_code json_read(json_reader *self, cg_str text, yyjson_val **ret, json_fault *fault) CG_MUST;
 
-static inline cg_str json_text(yyjson_val *value)
+static inline cg_str json_text(yyjson_val *text)
 {
-    return (cg_str){unsafe_yyjson_get_str(value), unsafe_yyjson_get_len(value)};
+    return (cg_str){unsafe_yyjson_get_str(text), unsafe_yyjson_get_len(text)};
 }
 
 /* Integers exactly 0..2^64-1 written without sign, fraction or exponent. `-0` is refused. */

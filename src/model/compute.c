@@ -3,6 +3,7 @@
 #include "model/assemble.h"
 #include "model/contract_findings.h"
 #include "model/gradient_cut.h"
+#include "model/hazard_read.h"
 #include "model/kernel_guess.h"
 #include "model/usage.h"
 

@@ -8,7 +8,7 @@
  *
  *   hazards all;
  *   hazards_init(&all, eval, heap);
- *   entry_reader reader = {&all, hazards_read};     ... entries run ...
+ *   entry_reader reader = {&all, hazards_read};     of model/hazard_read; entries run
  *   all.rows, then contract_findings(...)
  *   hazards_free(&all);
  *
@@ -74,7 +74,5 @@ typedef struct hazards {
 
 void hazards_init(hazards *self, const eval *interpreter, heap *from);
 void hazards_free(hazards *self);
-/* For entry_reader.read; the context is the hazards. */
-cg_code hazards_read(void *context, const entry_run *run, cg_err *reterr);
 
 #endif
