@@ -44,6 +44,18 @@ bool column_sort(heap *from, uint32_t *items, size_t count, const uint64_t *keys
     return true;
 }
 
+bool column_rank(void *rows, size_t size, uint32_t most, uint32_t *count, uint32_t place)
+{
+    char *at = (char *)rows + place * size;
+
+    if (place >= most)
+        return false;
+    if (*count < most)
+        (*count)++;
+    memmove(at + size, at, (*count - 1 - place) * size);
+    return true;
+}
+
 bool ranks_init(ranks *self, heap *from, const intern *texts)
 {
     *self = (ranks){.heap = from, .texts = texts, .count = intern_count(texts)};

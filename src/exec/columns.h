@@ -24,6 +24,12 @@ void column_free(heap *from, void *column, size_t count, size_t size);
 bool column_sort(heap *from, uint32_t *items, size_t count, const uint64_t *keys);
 
 /*
+ * Make room at `place` in `rows`, the best so far in order, of which `most` of `size` bytes are
+ * kept: later ones move down, the last may fall out. False: `place` is behind all that are kept.
+ */
+bool column_rank(void *rows, size_t size, uint32_t most, uint32_t *count, uint32_t place);
+
+/*
  * Bytewise ranks of the symbols that were added: of[symbol] counts from 1 and
  * equal texts have equal ranks; 0 for every other symbol and for none at all.
  */

@@ -1,27 +1,18 @@
 #include "exec/graph.h"
 
-#include <inttypes.h>
-
-#include "base/num.h"
-#include "base/sort.h"
 #include "exec/columns.h"
-#include "exec/pairs.h"
+#include "exec/graph_memory.h"
 #include "exec/peaks.h"
-
-#define TENSOR_WORD CG_LIT("tensor")
 
 typedef struct graph_work {
     graph *graph;
     const trace_doc *trace;
     heap *heap;
-    uint32_t *preorder;     /* spans, parents before their children */
-    bool *is_ancestor;      /* by span: of the measured span, which is not among them */
-    uint32_t *op_span;      /* by operation */
-    uint32_t *op_count;     /* by span */
-    uint32_t *tensor_state; /* by symbol: 0, or TENSOR_KNOWN, or first event + TENSOR_EVENT */
+    uint32_t *preorder; /* spans, parents before their children */
+    bool *is_ancestor;  /* by span: of the measured span, which is not among them */
+    uint32_t *op_span;  /* by operation */
+    uint32_t *op_count; /* by span */
 } graph_work;
-
-enum { TENSOR_UNKNOWN, TENSOR_KNOWN, TENSOR_EVENT };
 
 /* --- the tree --- */
 
@@ -78,215 +69,12 @@ static void set_depths(const graph_work *self)
     }
 }
 
-/* --- host time --- */
-
-/* Effective durations: a span of duration 0 lasts as long as what is directly below it. */
-static void set_totals(const graph_work *self)
-{
-    graph *result = self->graph;
-    const trace_span *spans = self->trace->spans.at;
-
-    memset(result->total_ns, 0, result->span_count * sizeof *result->total_ns);
-    for (uint32_t i = 0; i < result->op_count; i++) {
-        uint64_t *total = &result->total_ns[self->op_span[i]];
-
-        *total = num_sat_add(*total, self->trace->ops.at[i].duration_ns);
-    }
-    for (uint32_t i = result->span_count; i-- > 0;) {
-        uint32_t span = self->preorder[i];
-        uint32_t parent = spans[span].parent;
-
-        if (spans[span].duration_ns > 0)
-            result->total_ns[span] = spans[span].duration_ns;
-        if (parent != TRACE_NONE)
-            result->total_ns[parent] =
-                num_sat_add(result->total_ns[parent], result->total_ns[span]);
-    }
-}
-
-/* Spans in order of start. They are close to it in the order of the stream. */
-static bool order_spans(const graph_work *self, uint32_t *ret)
-{
-    const trace_span *spans = self->trace->spans.at;
-    uint32_t count = self->graph->span_count;
-    uint64_t *keys;
-    bool is_ordered = true;
-    bool is_done;
-
-    memset(ret, 0xff, count * sizeof *ret);
-    for (uint32_t i = 0; i < count && is_ordered; i++) {
-        is_ordered = spans[i].order < count && ret[spans[i].order] == TRACE_NONE;
-        if (is_ordered)
-            ret[spans[i].order] = i;
-    }
-    for (uint32_t i = 0; i < count && !is_ordered; i++)
-        ret[i] = i;
-    for (uint32_t i = 1; i < count && is_ordered; i++)
-        is_ordered = spans[ret[i - 1]].start_ns <= spans[ret[i]].start_ns;
-    if (is_ordered)
-        return true;
-    keys = column_take(self->heap, count, sizeof *keys);
-    if (keys == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        keys[i] = spans[i].start_ns;
-    is_done = column_sort(self->heap, ret, count, keys);
-    column_free(self->heap, keys, count, sizeof *keys);
-    return is_done;
-}
-
-/* Operations in order of start; *ret stays NULL when that is the order of the stream. */
-static bool order_operations(const graph_work *self, uint32_t **ret)
-{
-    const trace_op *ops = self->trace->ops.at;
-    uint32_t count = self->graph->op_count;
-    uint64_t *keys;
-    uint32_t i = 1;
-    bool is_done;
-
-    while (i < count && ops[i - 1].timestamp_ns <= ops[i].timestamp_ns)
-        i++;
-    if (i >= count)
-        return true;
-    *ret = column_take(self->heap, count, sizeof **ret);
-    keys = column_take(self->heap, count, sizeof *keys);
-    is_done = *ret != NULL && keys != NULL;
-    for (i = 0; is_done && i < count; i++) {
-        (*ret)[i] = i;
-        keys[i] = ops[i].timestamp_ns;
-    }
-    is_done = is_done && column_sort(self->heap, *ret, count, keys);
-    column_free(self->heap, keys, count, sizeof *keys);
-    return is_done;
-}
-
-/*
- * What the children of one span cover: with intervals coming in order of start, the length of a
- * union needs its end and its sum only. Twice, for all time and for the measured window.
- */
-typedef struct cover {
-    uint64_t end_ns;
-    uint64_t sum_ns;
-    uint64_t window_end_ns;
-    uint64_t window_sum_ns;
-} cover;
-
-typedef struct time_window {
-    uint64_t start_ns;
-    uint64_t end_ns;
-} time_window;
-
-static void cover_until(uint64_t *covered_ns, uint64_t *sum_ns, uint64_t start_ns, uint64_t end_ns)
-{
-    if (start_ns < *covered_ns)
-        start_ns = *covered_ns;
-    if (end_ns > start_ns) {
-        *sum_ns += end_ns - start_ns;
-        *covered_ns = end_ns;
-    }
-}
-
-static void add_cover(cover *self, const time_window *window, uint64_t start_ns,
-                      uint64_t duration_ns)
-{
-    uint64_t end_ns = num_sat_add(start_ns, duration_ns);
-
-    cover_until(&self->end_ns, &self->sum_ns, start_ns, end_ns);
-    cover_until(&self->window_end_ns, &self->window_sum_ns,
-                start_ns > window->start_ns ? start_ns : window->start_ns,
-                end_ns < window->end_ns ? end_ns : window->end_ns);
-}
-
-/* One sweep over all spans and operations, by start. */
-static void sweep(const graph_work *self, const time_window *window, const uint32_t *spans_by_start,
-                  const uint32_t *ops_by_start, cover *covers)
-{
-    const graph *result = self->graph;
-    const trace_span *spans = self->trace->spans.at;
-    const trace_op *ops = self->trace->ops.at;
-    uint32_t next_op = 0;
-
-    for (uint32_t i = 0; i <= result->span_count; i++) {
-        uint32_t span = i < result->span_count ? spans_by_start[i] : TRACE_NONE;
-
-        for (; next_op < result->op_count; next_op++) {
-            uint32_t op = ops_by_start != NULL ? ops_by_start[next_op] : next_op;
-
-            if (span != TRACE_NONE && ops[op].timestamp_ns >= spans[span].start_ns)
-                break;
-            add_cover(&covers[self->op_span[op]], window, ops[op].timestamp_ns,
-                      ops[op].duration_ns);
-        }
-        if (span != TRACE_NONE && spans[span].parent != TRACE_NONE)
-            add_cover(&covers[spans[span].parent], window, spans[span].start_ns,
-                      result->total_ns[span]);
-    }
-}
-
 /* --- ranking --- */
 
 /*
  * Each ranking keeps its best rows in order. Candidates come in id order and a new one goes behind
  * those it equals, so ties end up in id order.
  */
-
-typedef struct host_rank {
-    graph_host_row row;
-    uint64_t self_ns;
-} host_rank;
-
-static bool is_slower(const host_rank *a, const host_rank *b)
-{
-    if (a->row.clipped_self_ns != b->row.clipped_self_ns)
-        return a->row.clipped_self_ns > b->row.clipped_self_ns;
-    return a->self_ns > b->self_ns;
-}
-
-static bool is_op_kind(const trace_span *span)
-{
-    return span->parent_id != 0 && span->kind == SPAN_KIND_OP;
-}
-
-/* Self times of all spans and the slowest of them within the window. */
-static void rank_host(const graph_work *self, const time_window *window, const cover *covers)
-{
-    graph *result = self->graph;
-    const trace_span *spans = self->trace->spans.at;
-    host_rank best[GRAPH_RANK_ROWS];
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < result->span_count; i++) {
-        uint64_t end_ns = num_sat_add(spans[i].start_ns, result->total_ns[i]);
-        uint64_t from_ns =
-            spans[i].start_ns > window->start_ns ? spans[i].start_ns : window->start_ns;
-        uint64_t to_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
-
-        result->self_ns[i] = num_sat_sub(result->total_ns[i], covers[i].sum_ns);
-        if (to_ns <= from_ns || is_op_kind(&spans[i]) || self->is_ancestor[i])
-            continue;
-
-        host_rank rank = {
-            .row = {.span = i,
-                    .is_concurrent = !result->in_subtree[i],
-                    .clipped_self_ns = num_sat_sub(to_ns - from_ns, covers[i].window_sum_ns),
-                    .clipped_total_ns = to_ns - from_ns},
-            .self_ns = result->self_ns[i]};
-
-        uint32_t place = count;
-
-        while (place > 0 && is_slower(&rank, &best[place - 1]))
-            place--;
-        if (place == GRAPH_RANK_ROWS)
-            continue;
-        if (count < GRAPH_RANK_ROWS)
-            count++;
-        memmove(&best[place + 1], &best[place], (count - 1 - place) * sizeof *best);
-        best[place] = rank;
-    }
-    result->host_count = count;
-    for (uint32_t i = 0; i < count; i++)
-        result->host[i] = best[i].row;
-}
 
 /* Device time of the measured subtree: one row per span, device and clock. */
 static bool is_busier(const graph *self, uint32_t a, uint32_t b)
@@ -303,13 +91,9 @@ static void rank_device(graph *self)
 
             while (place > 0 && is_busier(self, row, self->device[place - 1].timing))
                 place--;
-            if (place == GRAPH_RANK_ROWS)
-                continue;
-            if (self->device_count < GRAPH_RANK_ROWS)
-                self->device_count++;
-            memmove(&self->device[place + 1], &self->device[place],
-                    (self->device_count - 1 - place) * sizeof *self->device);
-            self->device[place] = (graph_device_row){span, row};
+            if (column_rank(self->device, sizeof *self->device, GRAPH_RANK_ROWS,
+                            &self->device_count, place))
+                self->device[place] = (graph_device_row){span, row};
         }
     }
 }
@@ -321,18 +105,14 @@ static void rank_heaviest(graph *self)
     for (uint32_t span = 0; span < self->span_count; span++) {
         uint32_t place = self->heaviest_count;
 
-        if (!self->in_subtree[span] || !self->has_allocated[span] || is_op_kind(&spans[span]))
+        if (!self->in_subtree[span] || !self->has_allocated[span] || graph_is_op_kind(&spans[span]))
             continue;
         while (place > 0 &&
                self->allocated_bytes[span] > self->allocated_bytes[self->heaviest[place - 1]])
             place--;
-        if (place == GRAPH_RANK_ROWS)
-            continue;
-        if (self->heaviest_count < GRAPH_RANK_ROWS)
-            self->heaviest_count++;
-        memmove(&self->heaviest[place + 1], &self->heaviest[place],
-                (self->heaviest_count - 1 - place) * sizeof *self->heaviest);
-        self->heaviest[place] = span;
+        if (column_rank(self->heaviest, sizeof *self->heaviest, GRAPH_RANK_ROWS,
+                        &self->heaviest_count, place))
+            self->heaviest[place] = span;
     }
 }
 
@@ -351,34 +131,7 @@ static void set_timing_at(graph *self)
     self->timing_at[self->span_count] = row;
 }
 
-static bool build_host(graph_work *self)
-{
-    graph *result = self->graph;
-    const trace_span *measured = &self->trace->spans.at[result->measured];
-    time_window window = {measured->start_ns, 0};
-    uint32_t *spans_by_start = column_take(self->heap, result->span_count, sizeof *spans_by_start);
-    uint32_t *ops_by_start = NULL;
-    cover *covers = NULL;
-    bool is_done = spans_by_start != NULL;
-
-    set_totals(self);
-    window.end_ns = num_sat_add(measured->start_ns, result->total_ns[result->measured]);
-    is_done = is_done && order_spans(self, spans_by_start) && order_operations(self, &ops_by_start);
-    if (is_done) {
-        covers = column_zero(self->heap, result->span_count, sizeof *covers);
-        is_done = covers != NULL;
-    }
-    if (is_done) {
-        sweep(self, &window, spans_by_start, ops_by_start, covers);
-        rank_host(self, &window, covers);
-    }
-    column_free(self->heap, covers, result->span_count, sizeof *covers);
-    column_free(self->heap, ops_by_start, result->op_count, sizeof *ops_by_start);
-    column_free(self->heap, spans_by_start, result->span_count, sizeof *spans_by_start);
-    return is_done;
-}
-
-/* --- nodes --- */
+/* --- the parts --- */
 
 static bool place_operations(graph_work *self)
 {
@@ -395,258 +148,36 @@ static bool place_operations(graph_work *self)
     return true;
 }
 
-static void know_tensor(uint32_t *state, sym tensor)
-{
-    if (tensor != 0 && state[tensor] == TENSOR_UNKNOWN)
-        state[tensor] = TENSOR_KNOWN;
-}
-
-/* Which symbols are tensors, and which event tells of them first? */
-static bool find_tensors(graph_work *self)
-{
-    const trace_doc *trace = self->trace;
-    uint32_t *state;
-
-    self->tensor_state = column_zero(self->heap, intern_count(&trace->texts), sizeof *state);
-    state = self->tensor_state;
-    if (state == NULL)
-        return false;
-    for (size_t i = trace->tensors.count; i-- > 0;)
-        state[trace->tensors.at[i].tensor_id] = (uint32_t)i + TENSOR_EVENT;
-    for (size_t i = 0; i < trace->inputs.count; i++)
-        know_tensor(state, trace->inputs.at[i]);
-    for (size_t i = 0; i < trace->ops.count; i++)
-        know_tensor(state, trace->ops.at[i].output);
-    return true;
-}
-
-static bool list_tensors(graph_work *self)
+static cg_code build_nodes(graph_work *self, cg_err *reterr)
 {
     graph *result = self->graph;
-    const intern *texts = &self->trace->texts;
-    uint32_t count = 0;
-    uint32_t *items;
-    uint32_t *room;
-    uint64_t *keys;
-    bool is_done;
+    graph_nodes nodes = {.trace = self->trace,
+                         .heap = self->heap,
+                         .span_count = result->span_count,
+                         .op_count = self->op_count};
+    cg_code code = graph_nodes_build(&nodes, reterr);
 
-    for (size_t i = 1; i < intern_count(texts); i++)
-        count += self->tensor_state[i] != TENSOR_UNKNOWN;
-    result->tensor_count = count;
-    result->tensors = column_take(self->heap, count, sizeof *result->tensors);
-    items = column_take(self->heap, count, sizeof *items);
-    room = column_take(self->heap, count, sizeof *room);
-    keys = column_take(self->heap, count, sizeof *keys);
-    is_done = result->tensors != NULL && items != NULL && room != NULL && keys != NULL;
-    if (is_done) {
-        uint32_t filled = 0;
-
-        for (size_t i = 1; i < intern_count(texts); i++) {
-            if (self->tensor_state[i] != TENSOR_UNKNOWN)
-                items[filled++] = (uint32_t)i;
-        }
-        sort_symbols(items, room, keys, count, texts);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t state = self->tensor_state[items[i]];
-
-            result->tensors[i] = (graph_tensor_node){
-                items[i], state == TENSOR_KNOWN ? TRACE_NONE : state - TENSOR_EVENT};
-        }
-    }
-    column_free(self->heap, keys, count, sizeof *keys);
-    column_free(self->heap, room, count, sizeof *room);
-    column_free(self->heap, items, count, sizeof *items);
-    return is_done;
-}
-
-/* --- ids that would name two nodes --- */
-
-/* Split off "/op/N" with N written as we write it: *ret_base is what is in front. */
-static bool split_operation(cg_str id, cg_str *ret_base, uint64_t *ret_number)
-{
-    size_t digits = 0;
-    size_t tail;
-    cg_str number;
-
-    while (digits < id.len && id.ptr[id.len - 1 - digits] >= '0' &&
-           id.ptr[id.len - 1 - digits] <= '9')
-        digits++;
-    tail = digits + GRAPH_OP_PART.len;
-    if (digits == 0 || id.len < tail ||
-        memcmp(id.ptr + id.len - tail, GRAPH_OP_PART.ptr, GRAPH_OP_PART.len) != 0)
-        return false;
-    number = (cg_str){id.ptr + id.len - digits, digits};
-    if (number.ptr[0] == '0' && digits > 1)
-        return false;
-    *ret_base = (cg_str){id.ptr, id.len - tail};
-    return num_read_u64(number, ret_number);
-}
-
-/* The span that has an operation `number` and the id `base`, or TRACE_NONE. */
-static uint32_t span_with_operation(const graph_work *self, cg_str base, uint64_t number)
-{
-    uint32_t span = trace_span_of(self->trace, intern_find(&self->trace->texts, base));
-
-    return span != TRACE_NONE && number < self->op_count[span] ? span : TRACE_NONE;
-}
-
-static cg_code check_span_id(const graph_work *self, const trace_span *span, cg_err *reterr)
-{
-    cg_str id = trace_text(self->trace, span->id);
-    cg_str base;
-    uint64_t number = 0;
-
-    if (split_operation(id, &base, &number) &&
-        span_with_operation(self, base, number) != TRACE_NONE)
-        return cg_fail(reterr, PROBLEM_GRAPH_ID,
-                       "span `%.*s` has the node id of operation %" PRIu64 " of span `%.*s`",
-                       ERR_STR(id), number, ERR_STR(base));
-    if (str_starts_with(id, GRAPH_TENSOR_PREFIX)) {
-        cg_str name = {id.ptr + GRAPH_TENSOR_PREFIX.len, id.len - GRAPH_TENSOR_PREFIX.len};
-        sym tensor = intern_find(&self->trace->texts, name);
-
-        if (tensor != 0 && self->tensor_state[tensor] != TENSOR_UNKNOWN)
-            return cg_fail(reterr, PROBLEM_GRAPH_ID, "span `%.*s` has the node id of tensor `%.*s`",
-                           ERR_STR(id), ERR_STR(name));
-    }
-    return CG_OK;
-}
-
-/* Tensor `Y/op/N` against operation N of span `tensor/Y`, and `op/N` against span `tensor`. */
-static cg_code check_tensor_id(const graph_work *self, sym tensor, buf *room, cg_err *reterr)
-{
-    cg_str id = trace_text(self->trace, tensor);
-    cg_str base;
-    uint64_t number = 0;
-
-    /* Most ids end differently; those are not copied. */
-    if (id.len < 4 || id.ptr[id.len - 1] < '0' || id.ptr[id.len - 1] > '9')
-        return CG_OK;
-    buf_clear(room);
-    buf_add(room, GRAPH_TENSOR_PREFIX);
-    buf_add(room, id);
-    if (room->failed)
-        return err_nomem(reterr);
-    if (split_operation(buf_text(room), &base, &number) &&
-        span_with_operation(self, base, number) != TRACE_NONE)
-        return cg_fail(reterr, PROBLEM_GRAPH_ID,
-                       "tensor `%.*s` has the node id of operation %" PRIu64 " of span `%.*s`",
-                       ERR_STR(id), number, ERR_STR(base));
-    return CG_OK;
-}
-
-static cg_code check_ids(const graph_work *self, cg_err *reterr)
-{
-    const trace_doc *trace = self->trace;
-    bool is_tensor_span = false;
-    cg_code code = CG_OK;
-    buf room;
-
-    for (uint32_t i = 0; i < self->graph->span_count; i++) {
-        CG_TRY(check_span_id(self, &trace->spans.at[i], reterr));
-        if (str_starts_with(trace_text(trace, trace->spans.at[i].id), TENSOR_WORD))
-            is_tensor_span = true;
-    }
-    if (!is_tensor_span)
-        return CG_OK;
-    buf_init(&room, self->heap, SIZE_MAX);
-    for (uint32_t i = 0; i < self->graph->tensor_count && code == CG_OK; i++)
-        code = check_tensor_id(self, self->graph->tensors[i].tensor_id, &room, reterr);
-    buf_free(&room);
+    result->tensors = nodes.tensors;
+    result->tensor_count = nodes.tensor_count;
     return code;
 }
 
-/* --- memory on nodes --- */
-
-static bool is_memory_complete(const trace_doc *trace)
-{
-    const rec_contract *contract = trace->run.contract;
-
-    return contract->logical_memory == LEVEL_COMPLETE;
-}
-
-static void set_allocated(const graph_work *self)
+static bool build_host(graph_work *self)
 {
     graph *result = self->graph;
-    const memory_plane *memory = result->memory;
 
-    for (uint32_t i = 0; i < result->span_count; i++)
-        result->has_allocated[i] = is_memory_complete(self->trace);
-    for (size_t i = 0; i < memory->lifetimes.count; i++) {
-        const trace_memory *row = &self->trace->memory.at[memory->lifetimes.at[i].alloc_event];
-        uint32_t span = trace_span_of(self->trace, row->span_id);
-
-        result->has_allocated[span] = true;
-        result->allocated_bytes[span] = num_sat_add(result->allocated_bytes[span], row->bytes);
-    }
-}
-
-/* The operations of one span that have one name. */
-typedef struct op_group {
-    uint32_t op; /* the first of them */
-    uint32_t count;
-} op_group;
-
-typedef VEC(op_group) op_groups;
-
-/* Groups that lifetimes ask for: (span, name) -> number. */
-static bool ask_groups(const graph_work *self, pairs *numbers, op_groups *groups)
-{
-    const memory_plane *memory = self->graph->memory;
-
-    for (size_t i = 0; i < memory->lifetimes.count; i++) {
-        const trace_memory *row = &self->trace->memory.at[memory->lifetimes.at[i].alloc_event];
-        uint32_t span = trace_span_of(self->trace, row->span_id);
-        bool is_new = false;
-
-        if (row->op_name == 0 || self->op_count[span] == 0)
-            continue;
-        if (pairs_add(numbers, span, row->op_name, (uint32_t)groups->count, &is_new) == NULL)
-            return false;
-        if (is_new) {
-            op_group *group = vec_add(self->heap, groups);
-
-            if (group == NULL)
-                return false;
-            *group = (op_group){0};
-        }
-    }
-    return true;
-}
-
-static bool set_op_allocated(const graph_work *self)
-{
-    graph *result = self->graph;
-    const memory_plane *memory = result->memory;
-    pairs numbers;
-    op_groups groups = {0};
-    bool is_done;
-
-    pairs_init(&numbers, self->heap, self->trace->texts.seed);
-    is_done = ask_groups(self, &numbers, &groups);
-    for (uint32_t i = 0; is_done && groups.count > 0 && i < result->op_count; i++) {
-        uint32_t *number = pairs_find(&numbers, self->op_span[i], self->trace->ops.at[i].name);
-
-        if (number != NULL && groups.at[*number].count++ == 0)
-            groups.at[*number].op = i;
-    }
-    for (size_t i = 0; is_done && groups.count > 0 && i < memory->lifetimes.count; i++) {
-        const trace_memory *row = &self->trace->memory.at[memory->lifetimes.at[i].alloc_event];
-        uint32_t *number =
-            row->op_name == 0
-                ? NULL
-                : pairs_find(&numbers, trace_span_of(self->trace, row->span_id), row->op_name);
-
-        if (number != NULL && groups.at[*number].count == 1) {
-            uint32_t op = groups.at[*number].op;
-
-            result->has_op_allocated[op] = true;
-            result->op_allocated[op] = num_sat_add(result->op_allocated[op], row->bytes);
-        }
-    }
-    pairs_free(&numbers);
-    vec_free(self->heap, &groups);
-    return is_done;
+    return graph_host_build(&(graph_host){.trace = self->trace,
+                                          .heap = self->heap,
+                                          .span_count = result->span_count,
+                                          .op_count = result->op_count,
+                                          .measured = result->measured,
+                                          .preorder = self->preorder,
+                                          .op_span = self->op_span,
+                                          .in_subtree = result->in_subtree,
+                                          .is_ancestor = self->is_ancestor,
+                                          .total_ns = result->total_ns,
+                                          .self_ns = result->self_ns},
+                            result->host, &result->host_count);
 }
 
 static bool build_memory(graph_work *self)
@@ -666,8 +197,17 @@ static bool build_memory(graph_work *self)
     if (result->allocated_bytes == NULL || result->peak_live_bytes == NULL ||
         result->residual_bytes == NULL || result->op_allocated == NULL)
         return false;
-    set_allocated(self);
-    return set_op_allocated(self);
+    return graph_memory_build(&(graph_memory){.trace = self->trace,
+                                              .memory = result->memory,
+                                              .heap = self->heap,
+                                              .span_count = result->span_count,
+                                              .op_count = result->op_count,
+                                              .op_span = self->op_span,
+                                              .ops_within = self->op_count,
+                                              .allocated_bytes = result->allocated_bytes,
+                                              .has_allocated = result->has_allocated,
+                                              .op_allocated = result->op_allocated,
+                                              .has_op_allocated = result->has_op_allocated});
 }
 
 _Static_assert(GRAPH_RANK_ROWS <= PEAKS_FEW, "the heaviest spans are few");
@@ -679,7 +219,7 @@ static bool set_heaviest_peaks(graph_work *self)
     const peaks_tree tree = {.memory = result->memory,
                              .preorder = self->preorder,
                              .depth = result->depth,
-                             .is_complete = is_memory_complete(self->trace)};
+                             .is_complete = graph_is_memory_complete(self->trace)};
 
     if (!result->has_memory || result->heaviest_count == 0)
         return true;
@@ -721,14 +261,7 @@ static bool prepare(graph_work *self)
     set_depths(self);
     for (; at != TRACE_NONE; at = self->trace->spans.at[at].parent)
         self->is_ancestor[at] = true;
-    return find_tensors(self) && list_tensors(self);
-}
-
-static void free_tensor_state(graph_work *self)
-{
-    column_free(self->heap, self->tensor_state, intern_count(&self->trace->texts),
-                sizeof *self->tensor_state);
-    self->tensor_state = NULL;
+    return true;
 }
 
 static cg_code build(graph_work *self, cg_err *reterr)
@@ -737,8 +270,7 @@ static cg_code build(graph_work *self, cg_err *reterr)
 
     if (!prepare(self))
         return err_nomem(reterr);
-    CG_TRY(check_ids(self, reterr));
-    free_tensor_state(self);
+    CG_TRY(build_nodes(self, reterr));
     set_timing_at(result);
     if (!build_host(self) || !build_memory(self))
         return err_nomem(reterr);
@@ -766,7 +298,6 @@ cg_code graph_build(heap *from, const trace_doc *trace, const health_report *hea
     if (trace->spans.count + trace->ops.count + intern_count(&trace->texts) >= TRACE_NONE)
         return cg_fail(reterr, PROBLEM_LIMIT, "the graph would have more than 2^32 nodes");
     code = build(&self, reterr);
-    free_tensor_state(&self);
     column_free(from, self.preorder, ret->span_count, sizeof *self.preorder);
     column_free(from, self.is_ancestor, ret->span_count, sizeof *self.is_ancestor);
     column_free(from, self.op_span, ret->op_count, sizeof *self.op_span);
@@ -806,7 +337,7 @@ cg_code graph_complete(heap *from, graph *copy, cg_err *reterr)
     size_t spans = copy->span_count;
     peaks_tree tree = {.memory = copy->memory,
                        .depth = copy->depth,
-                       .is_complete = is_memory_complete(copy->trace)};
+                       .is_complete = graph_is_memory_complete(copy->trace)};
     uint32_t *preorder;
     bool is_done;
 

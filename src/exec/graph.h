@@ -10,31 +10,15 @@
 #ifndef CG_EXEC_GRAPH_H
 #define CG_EXEC_GRAPH_H
 
+#include "exec/graph_host.h"
+#include "exec/graph_nodes.h"
 #include "exec/health.h"
 #include "exec/timing.h"
-
-#define GRAPH_RANK_ROWS 8
-
-/* Ids on the wire: of a span its own, `SPAN/op/N` of an operation, `tensor/ID` of a tensor. */
-#define GRAPH_TENSOR_PREFIX CG_LIT("tensor/")
-#define GRAPH_OP_PART       CG_LIT("/op/")
-
-typedef struct graph_host_row {
-    uint32_t span;
-    bool is_concurrent; /* scope: concurrent_overlap, else measured_subtree */
-    uint64_t clipped_self_ns;
-    uint64_t clipped_total_ns;
-} graph_host_row;
 
 typedef struct graph_device_row {
     uint32_t span;
     uint32_t timing; /* index into timing->spans */
 } graph_device_row;
-
-typedef struct graph_tensor_node {
-    sym tensor_id;
-    uint32_t event; /* first tensor event, TRACE_NONE when there is none */
-} graph_tensor_node;
 
 typedef struct graph {
     const trace_doc *trace;
