@@ -449,6 +449,48 @@ static void warn_of_word(void *context, cg_str word)
     (void)print_close(&out);
 }
 
+/* Does the command show its user the findings, or a text that counts what is unread? */
+static bool shows_unread(const crate_work *self)
+{
+    switch (self->work.args->command) {
+    case COMMAND_QUERY:
+    case COMMAND_AUDIT: return false;
+    case COMMAND_TREE: return self->work.format.kind == CG_FORMAT_TEXT;
+    default: return true;
+    }
+}
+
+static print_safe safe_text(cg_str text)
+{
+    char word[200];
+
+    (void)snprintf(word, sizeof word, "%.*s", (int)(text.len < 190 ? text.len : 190),
+                   text.ptr == NULL ? "" : text.ptr);
+    return print_safe_word(word);
+}
+
+/* An answer that may lack something says so, where no program takes it for the answer. */
+static void tell_unread(const crate_work *self)
+{
+    cg_scan_facts facts = {.size = sizeof facts};
+    printer out;
+
+    if (shows_unread(self))
+        return;
+    cg_scan_facts_of(self->scan, &facts);
+    if (facts.unread_count == 0)
+        return;
+    print_open(&out, self->work.io->err);
+    print_format(
+        &out,
+        "candle-graph: warning: %llu place%s in the sources could not be read, and what is "
+        "there is not in this answer: %s: %s%s\n",
+        (unsigned long long)facts.unread_count, facts.unread_count == 1 ? "" : "s",
+        safe_text(facts.unread_place).at, safe_text(facts.unread).at,
+        facts.unread_count == 1 ? "" : "; `candle-graph check` names all");
+    (void)print_close(&out);
+}
+
 int crate_end(crate_work *self, cg_code code, cg_strictness strictness)
 {
     const cli_args *args = self->work.args;
@@ -459,6 +501,7 @@ int crate_end(crate_work *self, cg_code code, cg_strictness strictness)
     code = work_finish(&self->work, code);
     status = work_tell(&self->work, code);
     if (status == 0) {
+        tell_unread(self);
         memset(&self->work.err, 0, sizeof self->work.err);
         if (args_has(args, OPTION_STRICT))
             strictness = CG_STRICT_ALL;

@@ -91,6 +91,8 @@ typedef struct cg_scan_facts {
     bool has_runtime_trace;                  /* one was merged */
     /* With a runtime trace: its records, and the findings that it is of another scan or build. */
     uint64_t runtime_observations, identity_mismatches;
+    uint64_t unread_count;       /* places in the sources that could not be read */
+    cg_str unread, unread_place; /* why the first of them, and where; absent without any */
 } cg_scan_facts;
 /* What was found, in numbers; the texts live as long as the scan. Never fails. */
 CG_API void cg_scan_facts_of(const cg_scan *scan, cg_scan_facts *ret);

@@ -219,7 +219,13 @@ void cg_scan_facts_of(const cg_scan *self, cg_scan_facts *ret)
         facts.version = cargo->package_version;
     }
     for (size_t i = 0; i < doc->findings.count; i++) {
-        switch (MODEL_AT(doc->findings, model_finding, i)->severity) {
+        const model_finding *finding = MODEL_AT(doc->findings, model_finding, i);
+
+        if (str_equal(finding->rule, CG_LIT("source-load")) && facts.unread_count++ == 0) {
+            facts.unread = finding->message;
+            facts.unread_place = finding->source;
+        }
+        switch (finding->severity) {
         case MODEL_FINDING_SEVERITY_ERROR: facts.error_count++; break;
         case MODEL_FINDING_SEVERITY_WARNING: facts.warning_count++; break;
         default: facts.information_count++; break;

@@ -20,7 +20,8 @@ _STRICT = {"none": lib.CG_STRICT_NONE, "source": lib.CG_STRICT_SOURCE, "all": li
 @dataclass(frozen=True)
 class ScanFacts:
     """How much was found. `missing_count` and `unclaimed_count` count keys of a checkpoint,
-    `runtime_observations` what a runtime trace told; None without one."""
+    `runtime_observations` what a runtime trace told; None without one. `unread_count` places in the
+    sources could not be read, the first of them at `unread_place`, for the reason `unread`."""
 
     component_count: int
     parameter_count: int
@@ -33,6 +34,9 @@ class ScanFacts:
     unclaimed_count: Optional[int]
     runtime_observations: Optional[int]
     identity_mismatches: Optional[int]
+    unread_count: int
+    unread_place: str
+    unread: str
     has_checkpoint: bool
     has_runtime_trace: bool
     is_from_cache: bool

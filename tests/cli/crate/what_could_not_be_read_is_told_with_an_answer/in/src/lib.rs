@@ -1,0 +1,14 @@
+mod gone;
+mod lost;
+
+use candle_nn::{linear, Linear, VarBuilder};
+
+pub struct Head {
+    out: Linear,
+}
+
+impl Head {
+    pub fn new(vb: VarBuilder) -> candle_core::Result<Self> {
+        Ok(Self { out: linear(2, 3, vb.pp("out"))? })
+    }
+}
