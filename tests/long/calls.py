@@ -63,6 +63,7 @@ class Sweep(Campaign):
         record = {"count": 0, "scenarios": 0, "points": 0, "places": [], "wrong": []}
         self.tried = self.tried_by_others(place, unit)
         bindir = place.build("dev", "bin")
+        self.library = kernel.build(place.scratch)
         seen = set()
         for number, kept in enumerate(scenarios.starts(place.repo, bindir, unit, place.scratch)):
             folder = tempfile.mkdtemp(dir=place.scratch)
@@ -77,7 +78,7 @@ class Sweep(Campaign):
         return record
 
     def disturb(self, place, scenario, folder, record, name):
-        program = kernel.Kernel(folder, scenario.program)
+        program = kernel.Kernel(folder, scenario.program, self.library)
         server = kernel.Server(program, folder, scenario.argv, scenario.program, scenario.cwd,
                                scenario.env)
         try:

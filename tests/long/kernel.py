@@ -24,8 +24,8 @@ def build(folder):
 class Kernel:
     """What happens to the calls of one program."""
 
-    def __init__(self, folder, program):
-        self.library = build(folder)
+    def __init__(self, folder, program, library=None):
+        self.library = library or build(folder)
         self.program = os.path.realpath(program)
         self.path = os.path.join(folder, "orders")
         self.told = os.path.join(folder, "places")
