@@ -2,6 +2,7 @@
 #include "api/caller.h"
 #include "api/scan.h"
 #include "join/asked.h"
+#include "join/asked_merge.h"
 #include "join/checkpoint.h"
 #include "view/text_checkpoint.h"
 
