@@ -3,6 +3,7 @@
  * know.
  */
 #include "model/eval_state.h"
+#include "model/eval_use.h"
 #include "model/flow_build.h"
 
 #define RECURSION 8u /* a function inside itself, through different prefixes */
@@ -1022,9 +1023,40 @@ static cg_code change_lent(eval *self, cg_str path, const val *args, const val *
     return CG_OK;
 }
 
+/* `RmsNorm::make(..)` of a library's type for which a crate that is read has an impl. */
+static cg_code call_impl_of_library_type(eval *self, sym path, type_ref wanted, const val *args,
+                                         size_t count, model_place place, bool *ret_called,
+                                         val *ret)
+{
+    cg_str text = program_text(self->program, path);
+    cg_str last = last_segment(text);
+    model_type shape = {.kind = TYPE_EXTERNAL};
+    method_found found = {0};
+    type_ref type = 0;
+    sym name;
+
+    *ret_called = false;
+    if (!is_member_path(text))
+        return CG_OK;
+    name = intern_add(&self->program->names, last);
+    shape.name = intern_add(&self->program->names, (cg_str){text.ptr, text.len - last.len - 2});
+    if (!name || !shape.name)
+        return err_nomem(self->reterr);
+    CG_TRY(type_make(self->types, &shape, &type, self->reterr));
+    CG_TRY(type_find_method(self->types, type, name, &found, self->reterr));
+    if (!found.function || self->program->items.at[found.function].kind != ITEM_FUNCTION)
+        return CG_OK;
+    *ret_called = true;
+    found.bindings.self_type = type;
+    self->state->expected = wanted;
+    return eval_call(self, found.function, &found.bindings, args, count, place, ret);
+}
+
 static cg_code call_library(eval *self, sym path, type_ref wanted, const val *args, size_t count,
                             model_place place, val *ret)
 {
+    bool is_called = false;
+
     library_call work = {
         .eval = self, .path = path, .count = count, .place = place, .wanted = wanted};
     cg_str text = program_text(self->program, path);
@@ -1059,6 +1091,9 @@ static cg_code call_library(eval *self, sym path, type_ref wanted, const val *ar
         work.args--;
         work.count++;
     }
+    CG_TRY(call_impl_of_library_type(self, path, wanted, args, count, place, &is_called, ret));
+    if (is_called)
+        return CG_OK;
     return eval_unknown_call(self, text, 0, work.args, work.count, place, ret);
 }
 
@@ -1308,6 +1343,33 @@ static cg_code call_word(eval *self, enum word word, const val *args, size_t cou
     return eval_give(self, word == WORD_NONE ? eval_plain(self, VALUE_NOTHING) : inner, ret);
 }
 
+/* Does the call leave open which type it is of, as far as its arguments do not tell? */
+static cg_code is_open_call(eval *self, const target *at, bool *ret)
+{
+    item_ref function = at->kind == TARGET_ITEM ? at->item : 0;
+    const model_type *shape = type_at(self->types, at->type);
+    const function_fact *fact;
+
+    *ret = at->kind == TARGET_TRAIT;
+    if (at->kind == TARGET_MEMBER && at->type) {
+        method_found found = {0};
+
+        *ret = shape->kind == TYPE_ITEM && shape->arg_count > 0;
+        for (size_t i = 0; i < shape->arg_count; i++)
+            *ret = *ret && is_open_type(self, shape->args[i]);
+        if (*ret || at->arguments)
+            return CG_OK;
+        if (shape->kind == TYPE_ITEM)
+            CG_TRY(type_find_method(self->types, at->type, at->name, &found, self->reterr));
+        function = found.function;
+    }
+    if (!function || at->arguments || self->program->items.at[function].kind != ITEM_FUNCTION)
+        return CG_OK;
+    CG_TRY(eval_function_fact(self, function, &fact));
+    *ret = fact->generic_count > 0 && fact->result;
+    return CG_OK;
+}
+
 cg_code eval_target_call(eval *self, const target *at, const val *args, size_t count, ast_ref node,
                          val *ret)
 {
@@ -1316,6 +1378,13 @@ cg_code eval_target_call(eval *self, const target *at, const val *args, size_t c
     type_bindings bindings = {0};
 
     self->state->expected = 0;
+    if (is_open_type(self, value_transparent(self->values, wanted))) {
+        bool is_open = false;
+
+        CG_TRY(is_open_call(self, at, &is_open));
+        if (is_open)
+            CG_TRY(eval_use_type(self, node, &wanted));
+    }
     switch ((enum target_kind)at->kind) {
     case TARGET_LOCAL:
         return eval_apply(self, eval_deref(self, at->value), args, count, place, ret);

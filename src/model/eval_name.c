@@ -205,6 +205,35 @@ static cg_code item_target(eval *self, const name_def *def, ast_ref prefix, targ
     return ret->type ? CG_OK : item_type(self, def->item, &ret->type);
 }
 
+/*
+ * The type that a path begins with, where that is a generic parameter nobody gave yet, or a type
+ * that hangs on one or on `Self`: `N` of `N::new`, `L::Norm` of `L::Norm::new`.
+ */
+static cg_code open_type(eval *self, ast_ref prefix, type_ref *ret)
+{
+    ast_ref first = prefix;
+    enum type_kind kind;
+
+    *ret = 0;
+    while (first && eval_node(self, first)->kind == AST_SCOPED_IDENTIFIER)
+        first = ast_child(eval_tree(self), first, ROLE_PATH);
+    if (!first)
+        return CG_OK;
+    if (eval_node(self, first)->kind != AST_BRACKETED_TYPE) {
+        type_ref head = 0;
+
+        if (eval_node(self, first)->kind != AST_IDENTIFIER)
+            return CG_OK;
+        CG_TRY(eval_type(self, first, &head));
+        kind = (enum type_kind)type_at(self->types, head)->kind;
+        if (kind != TYPE_PARAMETER && kind != TYPE_SELF &&
+            eval_node(self, first)->text != eval_word(self, WORD_SELF_TYPE) &&
+            !bound_type(self->state->frame, eval_node(self, first)->text))
+            return CG_OK;
+    }
+    return eval_type(self, prefix, ret);
+}
+
 cg_code eval_target(eval *self, ast_ref path, target *ret)
 {
     frame *scope = self->state->frame;
@@ -240,12 +269,31 @@ cg_code eval_target(eval *self, ast_ref path, target *ret)
     /* A generic parameter hides what has its name outside. */
     if (prefix && eval_node(self, prefix)->kind == AST_IDENTIFIER) {
         ret->type = bound_type(scope, eval_node(self, prefix)->text);
+        /* Where nobody says what it is, its bounds say what it can. */
+        if (ret->type && type_at(self->types, ret->type)->kind == TYPE_UNKNOWN) {
+            node_fact *fact;
+
+            CG_TRY(eval_type(self, prefix, &ret->type));
+            fact = eval_fact(self, scope->file, prefix);
+            if (!fact)
+                return err_nomem(self->reterr);
+            ret->type = fact->type;
+        }
         if (ret->type) {
             ret->kind = TARGET_MEMBER;
             return CG_OK;
         }
     }
     CG_TRY(resolve(self, path, SPACE_VALUE, &def));
+    if (prefix && (def.kind == DEF_EXTERNAL || def.kind == DEF_NONE ||
+                   (def.kind == DEF_SELF_TYPE && def.rest > 1))) {
+        CG_TRY(open_type(self, prefix, &ret->type));
+        if (ret->type && type_at(self->types, ret->type)->kind != TYPE_UNKNOWN) {
+            ret->kind = TARGET_MEMBER;
+            return CG_OK;
+        }
+        ret->type = 0;
+    }
     switch ((enum def_kind)def.kind) {
     case DEF_ITEM: return item_target(self, &def, prefix, ret);
     case DEF_EXTERNAL:

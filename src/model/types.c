@@ -334,6 +334,9 @@ static cg_code lower_path(types *self, const scope *in, ast_ref node, bool is_tr
     if (count == 0)
         return CG_OK;
     last = segments[count - 1];
+    /* `Vec<_>`: no name that a glob import could give. */
+    if (str_equal(program_text(self->program, segments[0]), CG_LIT("_")))
+        return CG_OK;
     if (str_equal(program_text(self->program, segments[0]), CG_LIT("Self"))) {
         if (count == 1)
             return lower_self(self, in, node, ret, reterr);

@@ -60,3 +60,8 @@ fn main() -> Result<()> {
 //! key Regress vb offset 1
 //! key Regress vb value.bias 1
 //! key Regress vb value.weight 1,dim
+//! key Model vb head.classes.bias 5 conditional
+//! key Model vb head.classes.weight 5,dim conditional
+//! key Model vb head.offset 1 conditional
+//! key Model vb head.value.bias 1 conditional
+//! key Model vb head.value.weight 1,dim conditional
