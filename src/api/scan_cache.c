@@ -13,7 +13,7 @@
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 7 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 8 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define MOST_CHANGED  16u /* of more the crate is scanned again */

@@ -612,21 +612,6 @@ static val repeat_value(repetition *self, val item)
     return value_make(self->eval->values, &made);
 }
 
-static val all_items(eval *self, const value *list)
-{
-    val joined = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        const value *item = value_at(self->values, list->as.items[i]);
-        val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : list->as.items[i];
-
-        joined = joined ? value_join(self->values, joined, one) : one;
-        if (!joined)
-            return 0;
-    }
-    return joined;
-}
-
 /* Would so many rounds, inside of those that are under way, be too many to walk one by one? */
 static bool are_deep(const eval *self, uint64_t rounds)
 {
@@ -652,7 +637,7 @@ static uint64_t begin_rounds(eval *self, uint64_t rounds)
 static cg_code as_repetition(eval *self, const value *list, val *ret)
 {
     value entry = {.kind = VALUE_REPEAT};
-    val item = all_items(self, list);
+    val item = value_join_items(self->values, list);
 
     if (!item)
         return err_nomem(self->reterr);
@@ -980,7 +965,7 @@ cg_code evaluate_for(eval *self, ast_ref node, val *ret)
     if (are_many(self, items->count)) {
         repetition work = {.count = expr_const(self->exprs, items->count),
                            .symbol = free_symbol(self, eval_word(self, WORD_INDEX)),
-                           .item = all_items(self, items),
+                           .item = value_join_items(self->values, items),
                            .text = loop_text(self, walk.pattern, iterable)};
 
         if (!work.item || !work.symbol)

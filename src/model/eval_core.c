@@ -261,6 +261,7 @@ void eval_begin(eval *self, file_ref owner)
     state->owner = owner;
     state->share = share_of(self);
     self->values->first = self->values->count;
+    self->values->joined = (joined_list){0};
     drop_forgotten(self, 0);
     restart(self);
 }

@@ -496,22 +496,20 @@ static cg_code choices(eval *self, enum ast_op op, val left, val right, ast_ref 
     const value *x = value_at(self->values, left), *y = value_at(self->values, right);
     bool is_left = x->kind == VALUE_CHOICE;
     const value *many = is_left ? x : y;
-    val joined = 0;
+    val joined, all[VALUE_CHOICES];
 
     for (size_t i = 0; i < many->count; i++) {
-        val one = 0, item = many->as.items[i];
+        val item = many->as.items[i];
         enum value_kind kind = value_kind_of(self->values, item);
 
         if (kind != VALUE_INT && kind != VALUE_FLOAT && kind != VALUE_TEXT && kind != VALUE_BOOL &&
             kind != VALUE_SOME && kind != VALUE_NOTHING && kind != VALUE_ENUM)
             return unknown_of(self, is_comparison(op) ? VALUE_BOOL : VALUE_UNKNOWN, op, left, right,
                               node, ret);
-        CG_TRY(eval_binary(self, op, is_left ? item : left, is_left ? right : item, node, &one));
-        joined = joined ? value_join(self->values, joined, one) : one;
-        if (!joined)
-            return err_nomem(self->reterr);
+        CG_TRY(eval_binary(self, op, is_left ? item : left, is_left ? right : item, node, &all[i]));
     }
-    return eval_give(self, joined, ret);
+    joined = value_join_all(self->values, all, many->count);
+    return joined ? eval_give(self, joined, ret) : err_nomem(self->reterr);
 }
 
 cg_code eval_binary(eval *self, enum ast_op op, val left, val right, ast_ref node, val *ret)
@@ -676,17 +674,12 @@ cg_code eval_cast(eval *self, val from, type_ref type, ast_ref node, val *ret)
         return eval_give(self, value_int(self->values, expr_const(self->exprs, at->as.number != 0)),
                          ret);
     if (at->kind == VALUE_CHOICE && at->count) {
-        val joined = 0;
+        val joined, all[VALUE_CHOICES];
 
-        for (size_t i = 0; i < at->count; i++) {
-            val one = 0;
-
-            CG_TRY(eval_cast(self, at->as.items[i], type, node, &one));
-            joined = joined ? value_join(self->values, joined, one) : one;
-            if (!joined)
-                return err_nomem(self->reterr);
-        }
-        return eval_give(self, joined, ret);
+        for (size_t i = 0; i < at->count; i++)
+            CG_TRY(eval_cast(self, at->as.items[i], type, node, &all[i]));
+        joined = value_join_all(self->values, all, at->count);
+        return joined ? eval_give(self, joined, ret) : err_nomem(self->reterr);
     }
     if (to == CLASS_OTHER)
         return eval_give(self, from, ret);

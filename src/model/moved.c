@@ -226,6 +226,30 @@ static bool holds_place(const sc_table *table, unsigned depth)
     return false;
 }
 
+#define PLAN_TABLES 32u
+#define PLAN_FIELDS 64u
+
+/* The fields of a table that are places or hold some, as bits; all of them where nobody looked. */
+typedef struct plan_row {
+    const sc_table *table;
+    uint64_t fields;
+} plan_row;
+
+static uint64_t fields_with_places(const sc_table *table)
+{
+    uint64_t fields = 0;
+
+    if (table->count > PLAN_FIELDS)
+        return UINT64_MAX;
+    for (uint16_t i = 0; i < table->count; i++) {
+        const sc_field *field = &table->fields[i];
+
+        if (is_place_field(field) || (is_table_field(field) && holds_place(field->sub, 0)))
+            fields |= UINT64_C(1) << i;
+    }
+    return fields;
+}
+
 /* The byte a line and a column stand for. */
 static uint32_t offset_of(const rust_source *source, uint64_t line, uint64_t column)
 {
@@ -268,7 +292,23 @@ typedef struct place_visit {
     const moved_file *files;
     size_t count; /* 0: only to see whether all are known */
     bool is_whole;
+    plan_row plan[PLAN_TABLES]; /* of the tables that were met */
+    size_t plan_count;
 } place_visit;
+
+static uint64_t planned(place_visit *self, const sc_table *table)
+{
+    uint64_t fields;
+
+    for (size_t i = 0; i < self->plan_count; i++) {
+        if (self->plan[i].table == table)
+            return self->plan[i].fields;
+    }
+    fields = fields_with_places(table);
+    if (self->plan_count < PLAN_TABLES)
+        self->plan[self->plan_count++] = (plan_row){table, fields};
+    return fields;
+}
 
 static void visit_place(place_visit *self, model_location *at)
 {
@@ -279,35 +319,44 @@ static void visit_place(place_visit *self, model_location *at)
                          at->byte_start < MOVED_NOWHERE && at->byte_end < MOVED_NOWHERE;
 }
 
-static void visit_record(place_visit *self, const sc_table *table, void *record)
+static void visit_list(place_visit *self, const sc_table *table, void *records, size_t count);
+
+/* `fields`: those to look at. */
+static void visit_record(place_visit *self, const sc_table *table, uint64_t fields, void *record)
 {
     for (uint16_t i = 0; i < table->count; i++) {
         const sc_field *field = &table->fields[i];
         void *member = (char *)record + field->offset;
+        sc_records *list = member;
 
+        if (i < PLAN_FIELDS && !(fields >> i & 1))
+            continue;
         if (is_place_field(field)) {
             if (*(void **)member != NULL)
                 visit_place(self, *(void **)member);
-        } else if (is_table_field(field) && holds_place(field->sub, 0)) {
-            const sc_table *sub = field->sub;
-            sc_records *list = member;
-
-            if (field->type == SC_RECORD && *(void **)member != NULL)
-                visit_record(self, sub, *(void **)member);
-            for (size_t k = 0; field->type != SC_RECORD && k < list->count; k++)
-                visit_record(self, sub, (char *)(uintptr_t)list->at + k * sub->size);
+        } else if (field->type == SC_RECORD) {
+            if (*(void **)member != NULL)
+                visit_list(self, field->sub, *(void **)member, 1);
+        } else if (is_table_field(field)) {
+            visit_list(self, field->sub, (void *)(uintptr_t)list->at, list->count);
         }
     }
+}
+
+static void visit_list(place_visit *self, const sc_table *table, void *records, size_t count)
+{
+    uint64_t fields = count > 0 ? planned(self, table) : 0;
+
+    for (size_t k = 0; fields != 0 && k < count; k++)
+        visit_record(self, table, fields, (char *)records + k * table->size);
 }
 
 static void visit_all(place_visit *self, model_doc *doc)
 {
     for (enum model_list i = 0; i < MODEL_LIST_COUNT; i++) {
-        const sc_table *table = model_list_table(i);
         const sc_records *list = model_list_of(doc, i);
 
-        for (size_t k = 0; holds_place(table, 0) && k < list->count; k++)
-            visit_record(self, table, (char *)(uintptr_t)list->at + k * table->size);
+        visit_list(self, model_list_table(i), (void *)(uintptr_t)list->at, list->count);
     }
 }
 

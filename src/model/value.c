@@ -219,6 +219,7 @@ val value_make(values *self, const value *shape)
     if (kind == VALUE_BOOL && shape->is_known && self->truth[1])
         return self->truth[shape->as.number != 0];
     made.has_builder = false;
+    made.is_settled = false;
     if (!copy_text(self, &made.text) || !copy_contents(self, &made))
         return 0;
     return place_value_of(self, &made);

@@ -125,6 +125,7 @@ typedef struct value {
                           VALUE_LIST: it is an array, no iterator */
     bool has_builder;  /* set by value_make: a builder, or one lies somewhere inside */
     uint16_t count;    /* of items or fields */
+    bool is_settled;   /* VALUE_CHOICE: joining its items again gives the same ones */
     sym variant;       /* VALUE_ENUM; of a VALUE_LAZY the method */
     type_ref type;
     cg_str text;
@@ -163,6 +164,14 @@ typedef struct list_tail {
     uint32_t used, room;
 } list_tail;
 
+/* What the items of a list were joined to the last time: loops in loops ask again and again. */
+typedef struct joined_list {
+    const val *items; /* NULL: none yet */
+    size_t count;
+    val result;
+    uint64_t work; /* counted for it */
+} joined_list;
+
 typedef struct values {
     heap *heap;
     arena mem; /* texts, lists, builders of values */
@@ -173,6 +182,7 @@ typedef struct values {
     uint32_t count;
     uint64_t work; /* items and pieces copied so far: what the interpreter's budget counts too */
     list_tail tail;
+    joined_list joined;
     uint32_t first; /* count when the evaluation began: numbers in names are counted from it */
     VEC(uint8_t) classes;           /* of type paths, by sym: value_kinds.h */
     val plain[VALUE_REFERENCE + 1]; /* unit, none, never, error: made once */

@@ -152,18 +152,25 @@ static val join_items(values *self, val a, val b, unsigned depth)
     value shape = *value_at(self, a);
     const value *other = value_at(self, b);
     val *items = arena_take(&self->mem, (size_t)(shape.count + 1) * sizeof *items);
+    bool is_same = true;
 
     if (!items)
         return 0;
     for (size_t i = 0; i < shape.count; i++) {
         items[i] = join(self, shape.as.items[i], other->as.items[i], depth + 1);
+        is_same = is_same && items[i] == shape.as.items[i];
         if (!items[i])
             return 0;
     }
-    shape.as.items = items;
-    shape.is_known = false;
     if (!str_equal(shape.text, other->text))
         shape.text = (cg_str){NULL, 0};
+    is_same = is_same && !shape.is_known && shape.text.len == value_at(self, a)->text.len;
+    if (is_same) {
+        self->work += shape.count;
+        return a;
+    }
+    shape.as.items = items;
+    shape.is_known = false;
     return value_make(self, &shape);
 }
 
@@ -289,11 +296,32 @@ typedef struct choices {
     bool is_full;
 } choices;
 
+/* Is a value of this kind equal to another one, or stands beside it? See `merged`. */
+static bool stands_alone(uint8_t kind)
+{
+    return kind == VALUE_INT || kind == VALUE_TEXT || kind == VALUE_UNIT || kind == VALUE_NOTHING ||
+           kind == VALUE_RANGE || kind == VALUE_TYPE;
+}
+
+static bool are_alone(const values *self, const choices *of)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        if (!stands_alone(value_at(self, of->items[i])->kind))
+            return false;
+    }
+    return true;
+}
+
 static void add_choice(values *self, choices *to, val one, unsigned depth)
 {
+    const value *at = value_at(self, one);
+
     for (size_t i = 0; i < to->count; i++) {
+        const value *other = value_at(self, to->items[i]);
         val both;
 
+        if (at->kind == VALUE_INT && other->kind == VALUE_INT && at->as.number != other->as.number)
+            continue;
         if (value_equal(self, to->items[i], one))
             return;
         both = merged(self, to->items[i], one, depth);
@@ -316,8 +344,30 @@ static void add_choices(values *self, choices *to, val from, unsigned depth)
         add_choice(self, to, from, depth);
         return;
     }
+    if (at->is_settled && to->count == 0) {
+        memcpy(to->items, at->as.items, at->count * sizeof *to->items);
+        to->count = at->count;
+        return;
+    }
     for (size_t i = 0; i < at->count; i++)
         add_choice(self, to, at->as.items[i], depth);
+}
+
+static bool is_same_integer(const value *a, const value *b)
+{
+    return a->as.number == b->as.number && a->type == b->type && a->is_known == b->is_known;
+}
+
+/* A choice that has the other value, an integer, among its items. */
+static bool has_integer(const values *self, const value *choice, const value *number)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        const value *item = value_at(self, choice->as.items[i]);
+
+        if (item->kind == VALUE_INT && is_same_integer(item, number))
+            return number->as.number != EXPR_NONE;
+    }
+    return false;
 }
 
 static val join(values *self, val a, val b, unsigned depth)
@@ -326,6 +376,7 @@ static val join(values *self, val a, val b, unsigned depth)
     const value *y = value_at(self, b);
     choices both = {.count = 0};
     value shape = {.kind = VALUE_CHOICE};
+    val made;
 
     if (!a || x->kind == VALUE_NEVER)
         return b;
@@ -343,6 +394,10 @@ static val join(values *self, val a, val b, unsigned depth)
         return a;
     if (y->kind == VALUE_UNKNOWN && !y->type && !y->text.len)
         return b;
+    if (x->is_settled && !x->text.len && y->kind == VALUE_INT && has_integer(self, x, y)) {
+        self->work += x->count;
+        return a;
+    }
     add_choices(self, &both, a, depth);
     add_choices(self, &both, b, depth);
     if (both.count == 1 && !both.is_full)
@@ -354,12 +409,131 @@ static val join(values *self, val a, val b, unsigned depth)
     shape.type = x->kind == VALUE_CHOICE ? x->type : y->kind == VALUE_CHOICE ? y->type : 0;
     if (x->text.len && y->text.len && str_equal(x->text, y->text))
         shape.text = x->text;
-    return value_make(self, &shape);
+    made = value_make(self, &shape);
+    if (made && are_alone(self, &both))
+        self->pages.at[made / VALUES_PAGE][made % VALUES_PAGE].is_settled = true;
+    return made;
 }
 
 val value_join(values *self, val a, val b)
 {
     return join(self, a, b, 0);
+}
+
+/* Integers, and choices of them that have no name: what they are joined to is seen at once. */
+static bool is_plain_number(const value *at)
+{
+    return at->text.len == 0 &&
+           (at->kind == VALUE_INT || (at->kind == VALUE_CHOICE && at->is_settled && at->type == 0));
+}
+
+/* false: there are too many, or other things than integers. */
+static bool add_number(const values *self, choices *to, val one)
+{
+    const value *at = value_at(self, one);
+
+    if (at->kind != VALUE_INT || at->as.number == EXPR_NONE)
+        return false;
+    for (size_t i = 0; i < to->count; i++) {
+        if (is_same_integer(value_at(self, to->items[i]), at))
+            return true;
+    }
+    if (to->count == VALUE_CHOICES)
+        return false;
+    to->items[to->count++] = one;
+    return true;
+}
+
+/* Are they those of the choice, in its order? */
+static bool is_same_row(const values *self, const choices *of, const value *choice)
+{
+    if (of->count != choice->count)
+        return false;
+    for (size_t i = 0; i < of->count; i++) {
+        const value *item = value_at(self, choice->as.items[i]);
+
+        if (item->kind != VALUE_INT || !is_same_integer(value_at(self, of->items[i]), item))
+            return false;
+    }
+    return true;
+}
+
+/* As one after the other does, and for the same work, without the values in between. */
+static bool join_numbers(values *self, const val *items, size_t count, val *ret)
+{
+    value shape = {.kind = VALUE_CHOICE};
+    choices all = {.count = 0};
+    uint64_t work = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const value *at = value_at(self, items[i]);
+        const val *row = at->kind == VALUE_CHOICE ? at->as.items : &items[i];
+        size_t width = at->kind == VALUE_CHOICE ? at->count : 1;
+
+        if (!is_plain_number(at))
+            return false;
+        if (at->kind == VALUE_CHOICE && is_same_row(self, &all, at))
+            continue;
+        for (size_t k = 0; k < width; k++) {
+            if (!add_number(self, &all, row[k]))
+                return false;
+        }
+        work += i > 0 && all.count > 1 ? all.count : 0;
+    }
+    if (all.count < 2 || work == 0)
+        return false;
+    shape.count = (uint16_t)all.count;
+    shape.as.items = all.items;
+    *ret = value_make(self, &shape);
+    if (*ret)
+        self->pages.at[*ret / VALUES_PAGE][*ret % VALUES_PAGE].is_settled = true;
+    self->work += work - all.count;
+    return true;
+}
+
+val value_join_all(values *self, const val *items, size_t count)
+{
+    val joined = count > 0 ? items[0] : 0;
+
+    if (count > 2 && join_numbers(self, items, count, &joined))
+        return joined;
+    joined = count > 0 ? items[0] : 0;
+    for (size_t i = 1; joined && i < count; i++)
+        joined = value_join(self, joined, items[i]);
+    return joined;
+}
+
+static bool is_joined_list(const values *self, const value *list)
+{
+    const joined_list *last = &self->joined;
+
+    return !self->flow && list->count > 0 && last->items && last->count == list->count &&
+           memcmp(last->items, list->as.items, list->count * sizeof(val)) == 0;
+}
+
+val value_join_items(values *self, const value *list)
+{
+    const val *items = list->as.items;
+    size_t count = list->count;
+    uint64_t work = self->work;
+    val joined = 0;
+
+    if (is_joined_list(self, list)) {
+        self->work += self->joined.work;
+        return self->joined.result;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const value *item = value_at(self, items[i]);
+        val one = item->kind == VALUE_REPEAT ? item->as.repeat.items[0] : items[i];
+
+        joined = joined ? value_join(self, joined, one) : one;
+        if (!joined)
+            return 0;
+    }
+    /* Tensors that are joined leave something in their graph. */
+    if (!self->flow)
+        self->joined = (joined_list){items, count, joined, self->work - work};
+    return joined;
 }
 
 /* --- fields --- */

@@ -37,6 +37,10 @@ bool value_is_builder_type(values *self, type_ref type);
 type_ref value_type(values *self, val which);
 /* Certainly the same at run time. */
 bool value_equal(const values *self, val a, val b);
+/* What value_join makes of one after the other. 0: there are none, or no memory. */
+val value_join_all(values *self, const val *items, size_t count);
+/* The same for the items of a list; of a repetition its item. */
+val value_join_items(values *self, const value *list);
 /* A value that says nothing about itself becomes what `type` says. */
 val value_with_type(values *self, val which, type_ref type);
 /* Every occurrence of the symbol replaced, in numbers, texts and what holds them. */

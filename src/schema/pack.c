@@ -351,10 +351,25 @@ static size_t least_of(const sc_table *table)
     return count * sizeof(uint32_t);
 }
 
+/* Most lists are empty. */
+static bool next_is_zero(const pack_reader *self)
+{
+    uint32_t number = 1;
+
+    if ((size_t)(self->end - self->at) >= sizeof number)
+        memcpy(&number, self->at, sizeof number);
+    return number == 0;
+}
+
 static bool take_records(pack_reader *self, const sc_table *table, sc_records *ret, unsigned depth)
 {
     void *room;
 
+    if (next_is_zero(self)) {
+        self->at += sizeof(uint32_t);
+        *ret = (sc_records){0};
+        return true;
+    }
     if (!take_list(self, least_of(table), table->size, &ret->count, &room))
         return false;
     for (size_t i = 0; i < ret->count; i++) {
@@ -502,14 +517,36 @@ static bool take_field(pack_reader *self, const sc_field *field, void *member, u
     return false;
 }
 
+/* Texts and numbers are most of what there is: they are taken here, without a detour. */
 static bool take_record(pack_reader *self, const sc_table *table, void *ret, unsigned depth)
 {
+    const cg_str *texts = self->texts;
+    const char *at = self->at, *end = self->end;
+    uint32_t text_count = self->text_count, number;
+
     if (depth >= PACK_DEPTH)
         return false;
     for (uint16_t i = 0; i < table->count; i++) {
-        if (!take_field(self, &table->fields[i], (char *)ret + table->fields[i].offset, depth))
-            return false;
+        const sc_field *field = &table->fields[i];
+        void *member = (char *)ret + field->offset;
+
+        if (field->type == SC_STR && (size_t)(end - at) >= sizeof number) {
+            memcpy(&number, at, sizeof number);
+            at += sizeof number;
+            if (number > text_count || (field->rule == SC_REQUIRED && texts[number].ptr == NULL))
+                return false;
+            *(cg_str *)member = texts[number];
+        } else if (field->type == SC_U64 && (size_t)(end - at) >= sizeof(uint64_t)) {
+            memcpy(member, at, sizeof(uint64_t));
+            at += sizeof(uint64_t);
+        } else {
+            self->at = at;
+            if (!take_field(self, field, member, depth))
+                return false;
+            at = self->at;
+        }
     }
+    self->at = at;
     return true;
 }
 

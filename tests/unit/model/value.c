@@ -133,6 +133,96 @@ static void structs_are_joined_field_by_field(void **state)
     asked_end(&m.a);
 }
 
+/* Numbers, choices of them, and now and then something else. */
+static val any_value(made *self, uint32_t *seed)
+{
+    uint32_t bits = *seed = *seed * 1664525u + 1013904223u;
+    uint32_t what = bits >> 28;
+    val a = number(self, bits >> 20 & 15), b = number(self, bits >> 16 & 15), pair[2] = {a, b};
+
+    if (what == 0)
+        return value_int(self->all, EXPR_NONE);
+    if (what == 1)
+        return value_plain(self->all, VALUE_NOTHING);
+    if (what == 2)
+        return value_list(self->all, VALUE_TUPLE, pair, 2);
+    if (what == 3)
+        return value_plain(self->all, VALUE_NEVER);
+    if (what < 8)
+        return value_join(self->all, value_join(self->all, a, b), number(self, bits >> 12 & 15));
+    return a;
+}
+
+static bool is_alike(const values *all, val a, val b)
+{
+    const value *x = value_at(all, a), *y = value_at(all, b);
+
+    return value_equal(all, a, b) || (x->kind == VALUE_UNKNOWN && y->kind == VALUE_UNKNOWN &&
+                                      x->type == y->type && !x->text.len && !y->text.len);
+}
+
+static void many_are_joined_as_one_after_the_other(void **state)
+{
+    uint32_t seed = 7;
+    made m;
+
+    (void)state;
+    begin(&m, "");
+    for (unsigned round = 0; round < 3000; round++) {
+        val items[40], one = 0, all, list, again;
+        size_t count = 1 + round % 40;
+        uint64_t work;
+
+        for (size_t i = 0; i < count; i++)
+            items[i] =
+                round % 3 ? number(&m, (seed = seed * 69069u + 1u) >> 28) : any_value(&m, &seed);
+        work = m.all->work;
+        for (size_t i = 0; i < count; i++)
+            one = one ? value_join(m.all, one, items[i]) : items[i];
+        work = m.all->work - work;
+        m.all->work = 0;
+        all = value_join_all(m.all, items, count);
+        assert_true(is_alike(m.all, one, all));
+        assert_int_equal(m.all->work, work);
+        list = value_list(m.all, VALUE_LIST, items, count);
+        m.all->work = 0;
+        all = value_join_items(m.all, value_at(m.all, list));
+        assert_true(is_alike(m.all, one, all));
+        assert_int_equal(m.all->work, work);
+        /* Another list of the same items, and one more of them. */
+        list = value_list(m.all, VALUE_LIST, items, count);
+        m.all->work = 0;
+        again = value_join_items(m.all, value_at(m.all, list));
+        assert_int_equal(again, all);
+        assert_int_equal(m.all->work, work);
+    }
+    asked_end(&m.a);
+}
+
+static void a_joined_list_is_forgotten_with_its_values(void **state)
+{
+    made m;
+    const value *joined;
+    val items[2], list;
+
+    (void)state;
+    begin(&m, "");
+    values_mark mark = values_position(m.all);
+
+    items[0] = number(&m, 1);
+    items[1] = number(&m, 2);
+    list = value_list(m.all, VALUE_LIST, items, 2);
+    joined = value_at(m.all, value_join_items(m.all, value_at(m.all, list)));
+    prints(&m, joined->as.items[0], "1");
+    values_forget(m.all, mark);
+    items[0] = number(&m, 3);
+    items[1] = number(&m, 4);
+    list = value_list(m.all, VALUE_LIST, items, 2);
+    joined = value_at(m.all, value_join_items(m.all, value_at(m.all, list)));
+    prints(&m, joined->as.items[0], "3");
+    asked_end(&m.a);
+}
+
 static void symbols_are_replaced_in_numbers_and_texts(void **state)
 {
     made m;
@@ -204,6 +294,8 @@ int main(void)
         cmocka_unit_test(a_field_can_be_replaced),
         cmocka_unit_test(equal_values_stay_and_others_are_choices),
         cmocka_unit_test(structs_are_joined_field_by_field),
+        cmocka_unit_test(many_are_joined_as_one_after_the_other),
+        cmocka_unit_test(a_joined_list_is_forgotten_with_its_values),
         cmocka_unit_test(symbols_are_replaced_in_numbers_and_texts),
         cmocka_unit_test(builders_are_seen_from_outside),
         cmocka_unit_test(pointers_to_values_last),
