@@ -18,6 +18,10 @@ an axis that is an argument is called as that.
                                              last axis of the last is told to lack or contradict
                                              that one, and one with a prefix in front is told so;
                                              what one component leaves is that of another one
+    //! again                                all of it holds for another program too, in which the
+                                             lines that begin with //? are code
+    //! again WORD OTHER                     and OTHER stands for WORD
+    //! then ...                             holds for that one only; without `held` it has the same
 """
 import json
 import math
@@ -104,9 +108,23 @@ def audits(binary, crate, held, shift):
             yield "a file of it %s: %s" % (what, got)
 
 
-def check(binary, name):
+def variants(name):
+    """The program of that name, and the other one that the same text is."""
     with open(os.path.join(HERE, name + ".rs"), encoding="utf-8") as file:
         source = file.read()
+    again = re.search(r"^//! again(?: (\w+) (\w+))?\n", source, re.M)
+    source = source.replace(again.group(), "") if again else source
+    yield re.sub(r"^//! then .*\n", "", source, flags=re.M)
+    if again is None:
+        return
+    if "//! then held " in source:
+        source = re.sub(r"^//! held .*\n", "", source, flags=re.M)
+    source = source.replace("//! then ", "//! ").replace("//? ", "")
+    word, other = again.groups()
+    yield re.sub(r"\b%s\b" % word, other, source) if word else source
+
+
+def check(binary, name, source):
     wanted = {line[4:].strip() for line in source.splitlines() if line.startswith("//! ")}
     held = dict(line.split(" ")[1:] for line in sorted(wanted) if line.startswith("held "))
     shift = "unexplained" if "renamed" in wanted else "prefix_shifted"
@@ -133,7 +151,8 @@ def check(binary, name):
 def main():
     binary = sys.argv[1]
     names = sys.argv[2:] or sorted(name[:-3] for name in os.listdir(HERE) if name.endswith(".rs"))
-    bad = [name for name in names if not check(binary, name)]
+    bad = [name for name in names
+           if not all([check(binary, name, source) for source in variants(name)])]
     print("%d programs, %d wrong" % (len(names), len(bad)))
     return 1 if bad else 0
 

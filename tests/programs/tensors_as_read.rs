@@ -1,5 +1,6 @@
 use candle_core::{DType, Device, Result};
 use candle_nn::{linear, Linear, VarBuilder};
+//? use std::collections::HashMap;
 
 struct Model {
     a: Linear,
@@ -15,6 +16,10 @@ impl Model {
 fn main() -> anyhow::Result<()> {
     let dev = Device::Cpu;
     let tensors = candle_core::safetensors::load("m.safetensors", &dev)?;
+    //? let tensors: HashMap<String, candle_core::Tensor> = tensors
+    //?     .into_iter()
+    //?     .map(|(key, tensor)| (key.trim_start_matches("all.").to_string(), tensor))
+    //?     .collect();
     let model = Model::new(VarBuilder::from_tensors(tensors, DType::F32, &dev))?;
     let _ = (model.a, model.b);
     Ok(())
@@ -27,3 +32,5 @@ fn main() -> anyhow::Result<()> {
 //! held a.weight 8,4
 //! held b.bias 2
 //! held b.weight 2,8
+//! again
+//! then renamed

@@ -8,11 +8,11 @@ struct Lora {
 }
 
 impl Lora {
-    fn new(base: VarBuilder, tuned: VarBuilder) -> Result<Self> {
+    fn new(base: VarBuilder, adapter: VarBuilder) -> Result<Self> {
         Ok(Self {
             base: linear_no_bias(4, 4, base)?,
-            down: linear_no_bias(4, 2, tuned.pp("down"))?,
-            up: linear_no_bias(2, 4, tuned.pp("up"))?,
+            down: linear_no_bias(4, 2, adapter.pp("down"))?,
+            up: linear_no_bias(2, 4, adapter.pp("up"))?,
         })
     }
 }
@@ -23,9 +23,9 @@ struct Model {
 }
 
 impl Model {
-    fn new(base: VarBuilder, tuned: VarBuilder) -> Result<Self> {
+    fn new(base: VarBuilder, adapter: VarBuilder) -> Result<Self> {
         Ok(Self {
-            q: Lora::new(base.pp("q"), tuned.pp("q"))?,
+            q: Lora::new(base.pp("q"), adapter.pp("q"))?,
             v: linear_no_bias(4, 4, base.pp("v"))?,
         })
     }
@@ -42,11 +42,14 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 //! key Lora base weight 4,4
-//! key Lora tuned down.weight 2,4
-//! key Lora tuned up.weight 4,2
+//! key Lora adapter down.weight 2,4
+//! key Lora adapter up.weight 4,2
 //! key Model base q.weight 4,4
 //! key Model base v.weight 4,4
-//! key Model tuned q.down.weight 2,4
-//! key Model tuned q.up.weight 4,2
-//! held model.q.weight 4,4
-//! held model.v.weight 4,4
+//! key Model adapter q.down.weight 2,4
+//! key Model adapter q.up.weight 4,2
+//! held base_model.q.down.weight 2,4
+//! held base_model.q.up.weight 4,2
+//! again adapter tuned
+//! then held model.q.weight 4,4
+//! then held model.v.weight 4,4
