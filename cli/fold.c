@@ -1,5 +1,7 @@
 #include "fold.h"
 
+#include "print.h"
+
 #define HANG        4  /* how much further in the rest of a line begins */
 #define LEAST_WIDTH 60 /* what views that fit their lines themselves need */
 
@@ -107,7 +109,7 @@ static cg_code end_line(fold *self)
 static cg_code keep(fold *self, const char *bytes, size_t count)
 {
     while (count > 0) {
-        size_t part = sizeof self->at - self->len;
+        size_t part = print_fill(self->at, sizeof self->at, &self->len, bytes, count);
 
         if (part == 0) {
             cg_code code = give(self, self->at, self->len);
@@ -116,12 +118,7 @@ static cg_code keep(fold *self, const char *bytes, size_t count)
                 return code;
             self->len = 0;
             self->is_passing = true;
-            continue;
         }
-        if (part > count)
-            part = count;
-        memcpy(self->at + self->len, bytes, part);
-        self->len += part;
         bytes += part;
         count -= part;
     }

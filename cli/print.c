@@ -16,19 +16,22 @@ static void flush(printer *self)
     self->len = 0;
 }
 
+size_t print_fill(char *room, size_t size, size_t *len, const char *bytes, size_t count)
+{
+    size_t part = size - *len < count ? size - *len : count;
+
+    memcpy(room + *len, bytes, part);
+    *len += part;
+    return part;
+}
+
 static void add(printer *self, const char *bytes, size_t count)
 {
     while (count > 0) {
-        size_t part = sizeof self->at - self->len;
+        size_t part = print_fill(self->at, sizeof self->at, &self->len, bytes, count);
 
-        if (part == 0) {
+        if (part == 0)
             flush(self);
-            continue;
-        }
-        if (part > count)
-            part = count;
-        memcpy(self->at + self->len, bytes, part);
-        self->len += part;
         bytes += part;
         count -= part;
     }

@@ -24,6 +24,8 @@ void print_wrapped(printer *self, const char *text, size_t indent, size_t width)
  * head that is too long has its line for itself.
  */
 void print_row(printer *self, const char *head, size_t column, const char *text, size_t width);
+/* Put behind *len what fits of `count` bytes; how many did, 0: `room` is full. */
+size_t print_fill(char *room, size_t size, size_t *len, const char *bytes, size_t count);
 /* Flush; the first failure. */
 cg_code print_close(printer *self);
 

@@ -42,12 +42,22 @@ static cg_code bad_tensor(cg_err *reterr, enum problem problem, cg_str name, con
     return cg_fail(reterr, problem, "tensor `%.*s`: %s", ERR_STR(name), what);
 }
 
-static cg_code bad_json(cg_err *reterr, enum problem problem, const json_fault *fault,
-                        uint64_t start)
+/* The document in `text`, which begins at byte `start` of its file; json_free in any case. */
+static cg_code open_json(const cg_env *env, heap *from, cg_str text, uint64_t start,
+                         enum problem problem, json_reader *reader, yyjson_val **ret,
+                         cg_err *reterr)
 {
-    cg_code code = cg_fail(reterr, problem, "%s", fault->text);
+    json_fault fault = {0};
+    cg_code code;
 
-    err_at_line(reterr, 0, start + fault->offset);
+    json_init(reader, from, limit_of(env, CG_LIMIT_JSON_DEPTH));
+    code = json_read(reader, text, ret, &fault);
+    if (code == CG_OK)
+        return CG_OK;
+    if (code != CG_INPUT)
+        return err_nomem(reterr);
+    code = cg_fail(reterr, problem, "%s", fault.text);
+    err_at_line(reterr, 0, start + fault.offset);
     return code;
 }
 
@@ -300,18 +310,12 @@ static cg_code parse_rows(const cg_env *env, heap *from, arena *mem, cg_str text
                           uint64_t data_bytes, uint32_t file, rows *ret, cg_err *reterr)
 {
     json_reader reader;
-    json_fault fault = {0};
     yyjson_val *root = NULL;
-    cg_code code;
+    cg_code code =
+        open_json(env, from, text, start, PROBLEM_SAFETENSORS_JSON, &reader, &root, reterr);
 
-    json_init(&reader, from, limit_of(env, CG_LIMIT_JSON_DEPTH));
-    code = json_read(&reader, text, &root, &fault);
     if (code == CG_OK)
         code = read_rows(from, mem, root, file, ret, reterr);
-    else if (code == CG_INPUT)
-        code = bad_json(reterr, PROBLEM_SAFETENSORS_JSON, &fault, start);
-    else
-        code = err_nomem(reterr);
     json_free(&reader);
     if (code == CG_OK)
         code = order_rows(mem, ret, reterr);
@@ -588,18 +592,11 @@ cg_code safetensors_index(const cg_env *env, heap *from, arena *mem, cg_str text
                           tensor_listings *ret, cg_err *reterr)
 {
     json_reader reader;
-    json_fault fault = {0};
     yyjson_val *root = NULL;
-    cg_code code;
+    cg_code code = open_json(env, from, text, 0, PROBLEM_SAFETENSORS_INDEX, &reader, &root, reterr);
 
-    json_init(&reader, from, limit_of(env, CG_LIMIT_JSON_DEPTH));
-    code = json_read(&reader, text, &root, &fault);
     if (code == CG_OK)
         code = read_map(mem, root, ret, reterr);
-    else if (code == CG_INPUT)
-        code = bad_json(reterr, PROBLEM_SAFETENSORS_INDEX, &fault, 0);
-    else
-        code = err_nomem(reterr);
     json_free(&reader);
     return code;
 }
