@@ -18,14 +18,21 @@ void number_map_free(number_map *self)
     self->count = 0;
 }
 
+/* Where the run of slots begins that `key` is in. */
+static size_t home_of(const number_map *self, uint64_t key)
+{
+    uint64_t mixed = key ^ self->seed;
+
+    mixed = (mixed ^ (mixed >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    mixed = (mixed ^ (mixed >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    return (size_t)(mixed ^ (mixed >> 32)) & (self->slot_count - 1);
+}
+
 /* The slot of `key`, or the free one where it belongs. */
 static number_map_slot *slot_of(const number_map *self, uint64_t key)
 {
-    uint64_t mixed = (key ^ (key >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-    size_t at;
+    size_t at = home_of(self, key);
 
-    mixed = (mixed ^ (mixed >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-    at = (size_t)(mixed ^ (mixed >> 32)) & (self->slot_count - 1);
     while (self->slots[at].key != 0 && self->slots[at].key != key)
         at = (at + 1) & (self->slot_count - 1);
     return &self->slots[at];
@@ -78,4 +85,25 @@ uint32_t *number_map_put(number_map *self, uint64_t key, uint32_t fresh)
         self->count++;
     }
     return &slot->value;
+}
+
+void number_map_remove(number_map *self, uint32_t *value)
+{
+    char *slot = (char *)value - offsetof(number_map_slot, value);
+    size_t mask = self->slot_count - 1;
+    size_t hole = (size_t)((number_map_slot *)(void *)slot - self->slots);
+    size_t at = hole;
+
+    /* Move entries of the same run back, so that no search ends too early. */
+    for (;;) {
+        at = (at + 1) & mask;
+        if (self->slots[at].key == 0)
+            break;
+        if (((at - home_of(self, self->slots[at].key)) & mask) >= ((at - hole) & mask)) {
+            self->slots[hole] = self->slots[at];
+            hole = at;
+        }
+    }
+    self->slots[hole].key = 0;
+    self->count--;
 }

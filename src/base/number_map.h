@@ -7,8 +7,9 @@
  *   value = number_map_find(&map, key);                    NULL: not there
  *   number_map_free(&map);
  *
- * Open addressing, nothing is removed. The key 0 cannot be put. Pointers to values hold until the
- * next number_map_put. No output may depend on the order of the slots.
+ * Open addressing; a map of what is live stays as small as what is live. The key 0 cannot be put.
+ * Pointers to values hold until the next number_map_put or number_map_remove. No output may depend
+ * on the order of the slots.
  */
 #ifndef CG_BASE_NUMBER_MAP_H
 #define CG_BASE_NUMBER_MAP_H
@@ -25,6 +26,7 @@ typedef struct number_map {
     number_map_slot *slots;
     size_t slot_count; /* a power of two, or 0 */
     size_t count;
+    uint64_t seed; /* 0, or what an author of keys does not know; set while the map is empty */
 } number_map;
 
 static inline uint64_t number_map_key(uint32_t a, uint32_t b)
@@ -37,5 +39,7 @@ void number_map_free(number_map *self);
 uint32_t *number_map_find(const number_map *self, uint64_t key);
 /* The value of `key`; a new one is `fresh`. */
 uint32_t *number_map_put(number_map *self, uint64_t key, uint32_t fresh);
+/* Remove an entry by the place of its value. */
+void number_map_remove(number_map *self, uint32_t *value);
 
 #endif
