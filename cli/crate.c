@@ -452,11 +452,14 @@ static void warn_of_word(void *context, cg_str word)
 /* Does the command show its user the findings, or a text that counts what is unread? */
 static bool shows_unread(const crate_work *self)
 {
-    switch (self->work.args->command) {
+    const cli_args *args = self->work.args;
+
+    switch (args->command) {
     case COMMAND_QUERY:
     case COMMAND_AUDIT: return false;
+    case COMMAND_SUMMARY:
     case COMMAND_TREE: return self->work.format.kind == CG_FORMAT_TEXT;
-    default: return true;
+    default: return !args_has(args, OPTION_QUERY);
     }
 }
 

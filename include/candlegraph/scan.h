@@ -188,9 +188,9 @@ enum {
 };
 /*
  * HUMAN leaves what concerns a checkpoint to the text of cg_write_checkpoint, when there is one.
- * GITHUB names files from the top of the repository: $GITHUB_WORKSPACE when the crate lies there,
- * else the nearest folder above it with an entry `.git`, else the crate's own. The others name them
- * from the crate's folder.
+ * GITHUB and SARIF name files from the top of the repository: $GITHUB_WORKSPACE when the crate lies
+ * there, else the nearest folder above it with an entry `.git`, else the crate's own. The others
+ * name them from the crate's folder. In SARIF every result has a place.
  */
 CG_API cg_code cg_write_findings(const cg_scan *scan, cg_message_format kind, cg_sink sink,
                                  cg_err *reterr) CG_MUST;

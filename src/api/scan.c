@@ -442,15 +442,18 @@ static size_t count_errors(const model_doc *doc)
     return count;
 }
 
-static cg_code write_sarif(writing *to, const findings_view *view, cg_err *reterr)
+static cg_code write_sarif(writing *to, const cg_scan *self, const findings_view *view,
+                           cg_err *reterr)
 {
+    findings_home home;
     jsonw out;
     cg_code code;
     cg_code last;
 
+    CG_TRY(scan_home(self->env, view->doc, self->path, &to->mem, &home, reterr));
     if (jw_init(&out, &to->heap, to->sink, true, false) != CG_OK)
         return err_nomem(reterr);
-    code = sarif_write(view, &to->mem, &out, reterr);
+    code = sarif_write(view, &home, &to->mem, &out, reterr);
     last = jw_finish(&out, reterr);
     return code != CG_OK ? code : last;
 }
@@ -484,7 +487,7 @@ cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink s
     case CG_MESSAGE_SHORT: findings_short(&view, &to.text); break;
     case CG_MESSAGE_GITHUB: code = write_github(&to, self, &view, reterr); break;
     case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;
-    case CG_MESSAGE_SARIF: code = write_sarif(&to, &view, reterr); break;
+    case CG_MESSAGE_SARIF: code = write_sarif(&to, self, &view, reterr); break;
     case CG_MESSAGE_CARGO_JSON:
         code = cargo_lines_write(&view, NULL, count_errors(doc) == 0, &to.heap, sink, reterr);
         break;

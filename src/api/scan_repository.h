@@ -7,7 +7,7 @@
  *
  * The top is the first of these that the crate lies in: $GITHUB_WORKSPACE, where a job of GitHub
  * checks out; the nearest folder with an entry `.git`, the top of a work tree; the crate's own
- * folder. What cannot be looked at counts as not there.
+ * folder.
  */
 #ifndef CG_API_SCAN_REPOSITORY_H
 #define CG_API_SCAN_REPOSITORY_H
@@ -15,7 +15,8 @@
 #include "model/findings_out.h"
 
 /*
- * In `mem`; `path` is what was scanned, for a crate without a manifest. Fails with CG_NOMEM only.
+ * In `mem`; `path` is what was scanned, for a crate without a manifest. Fails with CG_NOMEM, and
+ * with CG_NOT_FOUND when nobody can tell whether something is there.
  */
 cg_code scan_home(const cg_env *env, const model_doc *doc, cg_str path, arena *mem,
                   findings_home *ret, cg_err *reterr) CG_MUST;

@@ -325,21 +325,31 @@ static cg_str behind_top(cg_str path, cg_str top)
                            : (cg_str){path.ptr + skip, path.len - skip};
 }
 
-/* A file of the crate, or an absolute path, as the repository names it. */
-static void add_file(const findings_home *home, cg_str file, buf *out)
+void findings_file(const findings_home *home, cg_str file, buf *out)
 {
     bool is_absolute = file.len > 0 && file.ptr[0] == '/';
     cg_str behind = behind_top(is_absolute ? file : home->folder, home->top);
 
     if (is_absolute) {
-        add_github(behind.ptr != NULL ? behind : file, true, out);
+        buf_add(out, behind.ptr != NULL ? behind : file);
         return;
     }
     if (behind.len > 0) {
-        add_github(behind, true, out);
+        buf_add(out, behind);
         buf_byte(out, '/');
     }
-    add_github(file, true, out);
+    buf_add(out, file);
+}
+
+static void add_file(const findings_home *home, cg_str file, buf *out)
+{
+    buf name;
+
+    buf_init(&name, out->heap, SIZE_MAX);
+    findings_file(home, file, &name);
+    add_github(buf_text(&name), true, out);
+    out->failed |= name.failed;
+    buf_free(&name);
 }
 
 void findings_github(const findings_view *self, const findings_home *home, buf *out)

@@ -43,7 +43,10 @@ void findings_short(const findings_view *self, buf *out);
 typedef struct findings_home {
     cg_str top;    /* of the repository; what lies there is named from there */
     cg_str folder; /* of the crate, at the top or below it */
+    cg_str whole;  /* file of the crate that stands for all of it; absent: there is none */
 } findings_home;
+/* `file`, of the crate or absolute, as the repository names it. */
+void findings_file(const findings_home *home, cg_str file, buf *out);
 /* ::error file=...,line=...,col=...,title=...::message */
 void findings_github(const findings_view *self, const findings_home *home, buf *out);
 /* One finding as findings_human prints it. */

@@ -10,6 +10,7 @@
 
 typedef struct sarif_context {
     const findings_view *view;
+    const findings_home *home;
     const cg_str *extra; /* codes that are in no table, behind the rules */
     size_t extra_count;
 } sarif_context;
@@ -87,16 +88,24 @@ static bool is_uri_byte(char byte)
            byte == '_' || byte == '~';
 }
 
-/* Relative reference of a path; everything unusual is escaped. */
-static bool uri_of(jsonw *out, cg_str path, buf *ret)
+/* Reference of a file; everything unusual is escaped. */
+static bool uri_of(const sarif_context *self, jsonw *out, cg_str file, buf *ret)
 {
+    buf name;
+    cg_str path;
+
     buf_init(ret, out->heap, SIZE_MAX);
+    buf_init(&name, out->heap, SIZE_MAX);
+    findings_file(self->home, file, &name);
+    path = buf_text(&name);
     for (size_t i = 0; i < path.len; i++) {
         if (is_uri_byte(path.ptr[i]))
             buf_byte(ret, path.ptr[i]);
         else
             buf_addf(ret, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
     }
+    ret->failed |= name.failed;
+    buf_free(&name);
     return !ret->failed;
 }
 
@@ -113,9 +122,19 @@ static sarif_region region_of(const model_finding *finding, const model_place_te
     return region;
 }
 
-static void write_result(const sarif_context *self, jsonw *out, const model_finding *finding)
+/* The place of a finding; of one that has none, the beginning of what stands for the crate. */
+static model_place_text place_of(const sarif_context *self, const model_finding *finding)
 {
     model_place_text place = findings_place(finding);
+
+    if (place.file.ptr == NULL && self->home->whole.ptr != NULL)
+        place = (model_place_text){.file = self->home->whole, .line = 1};
+    return place;
+}
+
+static void write_result(const sarif_context *self, jsonw *out, const model_finding *finding)
+{
+    model_place_text place = place_of(self, finding);
     sarif_region region = region_of(finding, &place);
     sarif_artifact artifact = {.base = CG_LIT(SARIF_BASE)};
     sarif_physical physical = {&artifact, region.line.is_set ? &region : NULL};
@@ -133,7 +152,7 @@ static void write_result(const sarif_context *self, jsonw *out, const model_find
                            .properties = &properties};
     buf uri;
 
-    if (uri_of(out, place.file, &uri)) {
+    if (uri_of(self, out, place.file, &uri)) {
         artifact.uri = buf_text(&uri);
         sc_write(out, &table_sarif_result, &result);
     } else if (out->code == CG_OK) {
@@ -152,9 +171,10 @@ static void emit_results(jsonw *out, const void *context)
     jw_end(out);
 }
 
-cg_code sarif_write(const findings_view *view, arena *mem, jsonw *out, cg_err *reterr)
+cg_code sarif_write(const findings_view *view, const findings_home *home, arena *mem, jsonw *out,
+                    cg_err *reterr)
 {
-    sarif_context context = {.view = view};
+    sarif_context context = {.view = view, .home = home};
     sarif_driver driver = {.name = CG_LIT("candle-graph"), .version = CG_LIT(CG_VERSION_TEXT)};
     sarif_tool tool = {&driver};
     sarif_run run = {&tool, CG_LIT("unicodeCodePoints"), {emit_results, &context}};

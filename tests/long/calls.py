@@ -166,6 +166,9 @@ def judge(scenario, wanted, got, program, is_for_ever, reason=None):
     folders = [path for path in other if got.changes[path] == "folder"]
     if is_for_ever or program.failed in ("unlink", "close", "fsync"):
         other = [path for path in other if path not in folders]
+    # What was found out without something says so, wherever it is kept.
+    if got.status == wanted.status and is_told(got, reason):
+        other = [path for path in other if path not in wanted.changes]
     if other:
         return "left behind: %s (status %d)" % (", ".join(sorted(other)[:4]), got.status)
     if got.status == wanted.status and got.out == wanted.out:
@@ -175,7 +178,7 @@ def judge(scenario, wanted, got, program, is_for_ever, reason=None):
         return None
     if got.status == wanted.status and wanted.status == 0 and not is_told(got, reason):
         return "status 0, and another output"
-    if got.status == wanted.status and is_told(got, reason):
+    if got.status in (0, wanted.status) and is_told(got, reason):
         return None
     if got.status not in REFUSED:
         return "status %d" % got.status

@@ -128,18 +128,43 @@ static void github_gets_files_as_the_repository_names_them(void **state)
     model_location elsewhere = *(const model_location *)first->location;
 
     (void)state;
-    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net")}, &out);
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net"), {0}}, &out);
     model_expect_holds(&out, "file=crates/net/src/net.rs,line=30,");
-    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r")}, &out);
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r"), {0}}, &out);
     model_expect_holds(&out, "error file=src/net.rs,line=30,");
-    findings_github(&view, &(findings_home){CG_LIT("/"), CG_LIT("/net")}, &out);
+    findings_github(&view, &(findings_home){CG_LIT("/"), CG_LIT("/net"), {0}}, &out);
     model_expect_holds(&out, "file=net/src/net.rs,line=30,");
     elsewhere.file = CG_LIT("/r/shared/loss.rs");
     first->location = &elsewhere;
-    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net")}, &out);
+    findings_github(&view, &(findings_home){CG_LIT("/r"), CG_LIT("/r/crates/net"), {0}}, &out);
     model_expect_holds(&out, "file=shared/loss.rs,line=");
-    findings_github(&view, &(findings_home){CG_LIT("/r/sha"), CG_LIT("/r/sha/net")}, &out);
+    findings_github(&view, &(findings_home){CG_LIT("/r/sha"), CG_LIT("/r/sha/net"), {0}}, &out);
     model_expect_holds(&out, "file=/r/shared/loss.rs,line=");
+}
+
+static void sarif_of(const findings_home *home)
+{
+    jsonw writer;
+
+    out.len = 0;
+    open_json(&writer);
+    assert_int_equal(sarif_write(&view, home, &sample.mem, &writer, NULL), CG_OK);
+    close_json(&writer);
+}
+
+static void sarif_names_files_from_the_top_and_every_result_has_a_place(void **state)
+{
+    model_finding *first = (model_finding *)MODEL_AT(sample.doc.findings, model_finding, 0);
+    const findings_home home = {CG_LIT("/r"), CG_LIT("/r/my net"), CG_LIT("Cargo.toml")};
+
+    (void)state;
+    sarif_of(&home);
+    model_expect_holds(&out, "{\"uri\":\"my%20net/src/net.rs\",\"uriBaseId\":\"%SRCROOT%\"}");
+    first->source = (cg_str){0};
+    first->location = NULL;
+    sarif_of(&home);
+    model_expect_holds(&out, "{\"uri\":\"my%20net/Cargo.toml\",\"uriBaseId\":\"%SRCROOT%\"},"
+                             "\"region\":{\"startLine\":1}");
 }
 
 static void sarif_describes_every_rule_it_names(void **state)
@@ -151,7 +176,7 @@ static void sarif_describes_every_rule_it_names(void **state)
     (void)state;
     first->rule = CG_LIT("rule-of-tomorrow");
     open_json(&writer);
-    assert_int_equal(sarif_write(&view, &sample.mem, &writer, NULL), CG_OK);
+    assert_int_equal(sarif_write(&view, &(findings_home){0}, &sample.mem, &writer, NULL), CG_OK);
     close_json(&writer);
     model_expect_holds(&out, "\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":");
     model_expect_holds(&out, "{\"id\":\"rule-of-tomorrow\"}]}}");
@@ -228,6 +253,7 @@ int main(void)
         TEST(short_lines_begin_with_the_place),
         TEST(workflow_commands_are_escaped),
         TEST(github_gets_files_as_the_repository_names_them),
+        TEST(sarif_names_files_from_the_top_and_every_result_has_a_place),
         TEST(sarif_describes_every_rule_it_names),
         TEST(lines_of_cargo_are_one_object_each),
         TEST(every_rule_can_be_explained),
