@@ -561,3 +561,8 @@ cg_code runtime_facts_make(arena *mem, const runtime_trace *trace, runtime_facts
     *ret = self;
     return CG_OK;
 }
+
+cg_str runtime_state_word(uint8_t state)
+{
+    return sc_word(&words_gradient_state, state);
+}

@@ -105,4 +105,7 @@ const runtime_tensor *tensor_fact_at(const runtime_facts *self, const tensor_fac
 const runtime_operation *operation_fact_at(const runtime_facts *self, const operation_fact *of,
                                            uint32_t index);
 
+/* Of a gradient: `present`, `missing`, ... */
+cg_str runtime_state_word(uint8_t state);
+
 #endif

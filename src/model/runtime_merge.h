@@ -19,9 +19,6 @@
  */
 cg_code runtime_merge(const runtime_facts *facts, model_document *document, cg_err *reterr) CG_MUST;
 
-/* `present`, `missing`, ...; `-0.25` */
-cg_str runtime_state_word(uint8_t state);
-
 /* The findings that a merge adds have rules that begin so. */
 #define RUNTIME_RULES "runtime-"
 
