@@ -413,6 +413,8 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
         .component_index = component_index,
         .phases = is_module ? PHASES_TRAIN | PHASES_INFER : phases_of(fact),
         .graph = graph,
+        .held = self->held,
+        .held_count = self->held_count,
         .since = flow_position(graph),
         .first_fault = trail_from.faults,
     };
@@ -476,7 +478,18 @@ cg_code entries_of_component(void *context, const extract_component *component, 
     }
     if (!component->type || !self->first[component->type])
         return CG_OK;
-    return run_all_of(self, component->type, component, index, component->result);
+    arena_place place = arena_mark(&self->mem);
+    cg_code code = CG_OK;
+
+    if (component->result && !entry_tensors(self->eval->flow, component->result, &self->mem,
+                                            &self->held, &self->held_count))
+        code = nomem(self);
+    if (code == CG_OK)
+        code = run_all_of(self, component->type, component, index, component->result);
+    self->held = NULL;
+    self->held_count = 0;
+    arena_reset(&self->mem, place);
+    return code;
 }
 
 cg_code entries_of_makers(entries *self, const extraction *components, cg_err *reterr)

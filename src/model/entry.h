@@ -35,6 +35,9 @@ typedef struct entry_run {
     bool is_cut;        /* something was not followed to its end */
     size_t first_fault; /* of the run, in the trail */
     val result;
+    /* Tensors of what the constructor gave: the receiver holds them, and what made them. */
+    const node_ref *held;
+    size_t held_count;
     const node_ref *outputs; /* tensors of the result, in order, each once */
     size_t output_count;
     /* Learned from: the subject of `backward`, else the losses in the result, else the result. */
@@ -63,6 +66,8 @@ typedef struct entries {
     uint32_t *next;  /* by function fact: 1 + the next one of the type */
     size_t item_count;
     flow_mark empty;
+    const node_ref *held; /* of the component whose entries are run */
+    size_t held_count;
     VEC(uint64_t) spent; /* steps, by file of the function */
     uint64_t steps_left; /* of all entries together */
     cg_err *reterr;

@@ -232,9 +232,12 @@ static cg_code keep_states(reader *self, learning_entry *entry)
     uint8_t *states = arena_zero(&self->out->mem, count + 1);
     bool *is_used = arena_zero(&self->out->mem, count + 1);
     bool *is_touched = arena_zero(&self->out->mem, count + 1);
+    bool *is_held = arena_zero(&self->out->mem, count + 1);
+    bool *holds = arena_zero(&self->out->work, self->node_count);
 
-    if (!states || !is_used || !is_touched)
+    if (!states || !is_used || !is_touched || !is_held || !holds)
         return nomem(self);
+    CG_TRY(mark_from(self, self->run->held, self->run->held_count, WAY_ANY, holds));
     for (node_ref n = self->run->since.nodes; n < self->node_count; n++) {
         size_t edge_count;
         const flow_edge *edges = edges_of(self->graph, n, &edge_count);
@@ -260,10 +263,12 @@ static cg_code keep_states(reader *self, learning_entry *entry)
         if (state > states[key - 1])
             states[key - 1] = state;
         is_used[key - 1] = is_used[key - 1] || self->leads[n];
+        is_held[key - 1] = is_held[key - 1] || holds[n];
     }
     entry->states = states;
     entry->is_used = is_used;
     entry->is_touched = is_touched;
+    entry->is_held = is_held;
     entry->state_count = count;
     return CG_OK;
 }

@@ -41,6 +41,7 @@ typedef struct learning_entry {
     const uint8_t *states; /* by parameter of the component: enum learning_state */
     const bool *is_used; /* by parameter: it reaches an output, goal or the host, gradient or not */
     const bool *is_touched; /* by parameter: something was computed with it */
+    const bool *is_held;    /* by parameter: what the constructor gave has it, as far as seen */
     size_t state_count;
     const item_ref *runs; /* functions evaluated on the way, ascending */
     size_t run_count;

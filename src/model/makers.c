@@ -24,6 +24,16 @@ static cg_code nomem(const maker *self)
 
 /* --- names of roots --- */
 
+/* Is it a statement, whose value nobody takes? */
+static bool is_statement(const ast *tree, ast_ref call)
+{
+    ast_ref at = ast_at(tree, call)->parent;
+
+    while (ast_kind_of(tree, at) == AST_TRY_EXPRESSION)
+        at = ast_at(tree, at)->parent;
+    return ast_kind_of(tree, at) == AST_EXPRESSION_STATEMENT;
+}
+
 /* The `let` that holds what the call makes; 0: it is an argument, a field, what is given back. */
 static ast_ref let_around(const ast *tree, ast_ref call)
 {
@@ -195,7 +205,11 @@ bool makers_forgets(const program *code_of, item_ref function, model_place call)
     ast_ref body = walk_body(code_of, function);
     ast_ref at = walk_call_at(tree, body, call);
 
+    if (at && is_statement(tree, at))
+        return true;
     let = at ? let_around(tree, at) : 0;
+    if (let && str_equal(ast_text(tree, ast_child(tree, let, ROLE_PATTERN)), CG_LIT("_")))
+        return true;
     word = let ? word_of(code_of, tree, ast_child(tree, let, ROLE_PATTERN)) : (cg_str){0};
     if (word.len == 0)
         return false;

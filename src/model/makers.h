@@ -31,8 +31,9 @@ cg_code makers_run(eval *interpreter, const function_facts *functions,
 /* Give the roots of the trail their names, after an evaluation of the function. */
 bool makers_name_roots(eval *interpreter);
 /*
- * Is what the call of a function makes held by a variable that the function never names again? A
- * layer that is named may go where nobody follows it: into a thread, a table, a macro.
+ * Is what the call of a function makes held by nobody, or by a variable that the function never
+ * names again? A layer that is named may go where nobody follows it: into a thread, a table, a
+ * macro.
  */
 bool makers_forgets(const program *code_of, item_ref function, model_place call);
 

@@ -176,6 +176,34 @@ static bool is_touched_at(const reporter *self, size_t parameter)
     return false;
 }
 
+static bool is_held_at(const reporter *self, size_t parameter)
+{
+    for (size_t i = self->first; i < self->end; i++) {
+        if (self->from->entries.at[i].is_held[parameter])
+            return true;
+    }
+    return false;
+}
+
+/* Is the parameter's layer, or one of those around it, thrown away where it is made? */
+static bool is_dropped(const reporter *self, const extract_component *component, size_t parameter)
+{
+    const extract_parameter *of = &component->parameters.at[parameter];
+    uint32_t at = of->instance;
+
+    if (makers_forgets(self->program, of->place.function, of->place))
+        return true;
+    for (size_t depth = 0; at != UINT32_MAX && depth < component->instances.count; depth++) {
+        const extract_instance *part = &component->instances.at[at];
+
+        if (part->parent != UINT32_MAX &&
+            makers_forgets(self->program, part->place.function, part->place))
+            return true;
+        at = part->parent;
+    }
+    return false;
+}
+
 /* Which parameters some entry that counts uses. */
 static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used)
 {
@@ -201,6 +229,12 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
         used[k] = used[k] || (is_function &&
                               (at->instance != 0 || is_touched_at(self, k) ||
                                !makers_forgets(self->program, component->constructor, at->place)));
+        /*
+         * What is in no value that the constructor gave went where it was not followed, unless it
+         * was thrown away.
+         */
+        used[k] =
+            used[k] || (component->type && !is_held_at(self, k) && !is_dropped(self, component, k));
         if (!used[k])
             CG_TRY(is_exposed(self, index, k, &used[k]));
     }

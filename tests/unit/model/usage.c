@@ -156,6 +156,29 @@ static void what_goes_through_other_methods_is_used(void **state)
                 "vb: b.weight");
 }
 
+/* A layer that went where nobody follows it: nothing says that it is not used. */
+static void what_the_model_was_not_seen_to_hold_is_not_judged(void **state)
+{
+    (void)state;
+    unused_says("pub struct Net { a: Linear, more: Vec<Linear> }\nimpl Net {\n"
+                "pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+                "let mut more = other::Shelf::new();\n"
+                "more.stow(linear_no_bias(4, 4, vb.pp(\"b\"))?);\n"
+                "Ok(Self { a: linear_no_bias(4, 4, vb.pp(\"a\"))?, more: more.into_vec() })\n}\n"
+                "pub fn forward(&self, x: &Tensor) -> Result<Tensor> {\n"
+                "let mut x = self.a.forward(x)?;\nfor l in &self.more { x = l.forward(&x)?; }\n"
+                "Ok(x)\n}\n}\n",
+                NULL);
+    unused_says("pub struct Net { a: Linear }\nimpl Net {\n"
+                "pub fn new(vb: VarBuilder) -> Result<Self> {\n"
+                "let _ = linear_no_bias(4, 4, vb.pp(\"b\"))?;\n"
+                "linear_no_bias(4, 4, vb.pp(\"c\"))?;\n"
+                "let spare = linear_no_bias(4, 4, vb.pp(\"d\"))?;\n"
+                "Ok(Self { a: linear_no_bias(4, 4, vb.pp(\"a\"))? })\n}\n"
+                "pub fn forward(&self, x: &Tensor) -> Result<Tensor> { self.a.forward(x) }\n}\n",
+                "vb: b.weight c.weight d.weight");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +190,7 @@ int main(void)
         cmocka_unit_test(what_is_folded_or_kept_by_a_closure_is_used),
         cmocka_unit_test(what_goes_through_lists_and_states_is_used),
         cmocka_unit_test(what_goes_through_other_methods_is_used),
+        cmocka_unit_test(what_the_model_was_not_seen_to_hold_is_not_judged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
