@@ -1,4 +1,4 @@
-/* Who never learned, and which finding says why. */
+/* Who never learned, which finding says why, and which one the runs contradict. */
 #include "base/num.h"
 #include "base/sort.h"
 #include "join/join_part.h"
@@ -38,6 +38,7 @@ typedef struct starving {
     intern places;
     buf room;
     VEC(join_starved) rows;
+    VEC(join_disputed) disputed;
     VEC(join_reason) told;
     bool is_out;
 } starving;
@@ -228,12 +229,11 @@ static bool tell_reason(starving *self, uint32_t number, uint8_t bond)
 }
 
 /* The findings that name the parameter, else those that name what the same call makes elsewhere. */
-static bool find_reasons(starving *self, uint32_t parameter, sc_records *ret)
+static bool find_reasons(starving *self, uint32_t parameter)
 {
     const model_doc *doc = self->from->doc;
     uint32_t at = self->first_tie[parameter];
     uint8_t bond = JOIN_TIE_PARAMETER;
-    join_reason *copy;
 
     self->told.count = 0;
     if (at == NONE) {
@@ -249,12 +249,28 @@ static bool find_reasons(starving *self, uint32_t parameter, sc_records *ret)
         if (!tell_reason(self, self->ties.at[at].finding, bond))
             return false;
     }
-    copy = arena_take(self->mem, (self->told.count + 1) * sizeof *copy);
+    return true;
+}
+
+/* Does it say that no gradient comes, of this parameter and on every path? */
+static bool is_claim(const join_reason *reason)
+{
+    return reason->confidence == MODEL_CONFIDENCE_PROVEN && reason->tie == JOIN_TIE_PARAMETER;
+}
+
+/* Of the reasons found, those that are claims, or those that are none; both: all. */
+static bool keep_reasons(starving *self, bool claims, bool others, sc_records *ret)
+{
+    join_reason *copy = arena_take(self->mem, (self->told.count + 1) * sizeof *copy);
+    size_t count = 0;
+
     if (copy == NULL)
         return false;
-    if (self->told.count > 0)
-        memcpy(copy, self->told.at, self->told.count * sizeof *copy);
-    *ret = (sc_records){copy, self->told.count};
+    for (size_t i = 0; i < self->told.count; i++) {
+        if (is_claim(&self->told.at[i]) ? claims : others)
+            copy[count++] = self->told.at[i];
+    }
+    *ret = (sc_records){copy, count};
     return true;
 }
 
@@ -288,31 +304,74 @@ static void describe(const starving *self, uint32_t item, join_starved *ret)
         ret->module_type = MODEL_AT(self->from->doc->modules, model_module, module)->type_name;
 }
 
-static bool add_row(starving *self, const learner *of)
-{
-    join_starved *fresh = vec_add(self->from->heap, &self->rows);
-    uint32_t item = of->is_doubtful ? NONE : of->item;
-
-    if (fresh == NULL)
-        return false;
-    *fresh = (join_starved){.key = intern_text_of(&self->from->texts, of->key),
-                            .root = intern_text_of(&self->from->texts, of->root),
-                            .states = states_of(self, of),
-                            .is_learning = of->states[GRADIENT_STATE_PRESENT] > 0,
-                            .worth = of->worth,
-                            .runs = {of->runs, of->run_count}};
-    fresh->module = join_item_layer(fresh->key);
-    if (item != NONE)
-        describe(self, item, fresh);
-    return fresh->states != NULL &&
-           (item == NONE ||
-            find_reasons(self, declared_place(self->crate, JOIN_ITEM_PARAMETER, item),
-                         &fresh->explained_by));
-}
-
 static bool is_starving(const learner *of)
 {
     return of->states[GRADIENT_STATE_MISSING] > 0 || of->states[GRADIENT_STATE_ZERO] > 0;
+}
+
+/* A gradient of zeros is one that came: what keeps gradients back leaves none. */
+static bool has_come(const learner *of)
+{
+    return of->states[GRADIENT_STATE_PRESENT] > 0 || of->states[GRADIENT_STATE_ZERO] > 0 ||
+           of->states[GRADIENT_STATE_NON_FINITE] > 0;
+}
+
+static bool add_disputed(starving *self, const join_starved *row, sc_records denied_by)
+{
+    join_disputed *fresh = vec_add(self->from->heap, &self->disputed);
+
+    if (fresh == NULL)
+        return false;
+    *fresh = (join_disputed){.key = row->key,
+                             .root = row->root,
+                             .id = row->id,
+                             .template_key = row->template_key,
+                             .component = row->component,
+                             .module = row->module,
+                             .module_type = row->module_type,
+                             .location = row->location,
+                             .states = row->states,
+                             .is_learning = row->is_learning,
+                             .worth = row->worth,
+                             .runs = row->runs,
+                             .verdict = JOIN_DISPUTE_UNKNOWN,
+                             .denied_by = denied_by};
+    return true;
+}
+
+/* The row of a gradient that did not always come, and that of one that came against a finding. */
+static bool add_row(starving *self, const learner *of, uint64_t *io_explained)
+{
+    uint32_t item = of->is_doubtful ? NONE : of->item;
+    sc_records denied_by = {0};
+    join_starved row = {.key = intern_text_of(&self->from->texts, of->key),
+                        .root = intern_text_of(&self->from->texts, of->root),
+                        .states = states_of(self, of),
+                        .is_learning = of->states[GRADIENT_STATE_PRESENT] > 0,
+                        .worth = of->worth,
+                        .runs = {of->runs, of->run_count}};
+
+    row.module = join_item_layer(row.key);
+    if (row.states == NULL)
+        return false;
+    if (item != NONE) {
+        bool is_missing = of->states[GRADIENT_STATE_MISSING] > 0;
+
+        describe(self, item, &row);
+        if (!find_reasons(self, declared_place(self->crate, JOIN_ITEM_PARAMETER, item)) ||
+            !keep_reasons(self, has_come(of), false, &denied_by) ||
+            !keep_reasons(self, is_missing && !has_come(of), is_missing, &row.explained_by))
+            return false;
+    }
+    if (denied_by.count > 0 && !add_disputed(self, &row, denied_by))
+        return false;
+    if (!is_starving(of))
+        return true;
+    *io_explained += !row.is_learning && row.explained_by.count > 0 ? 1 : 0;
+    if (!vec_reserve(self->from->heap, &self->rows, self->rows.count + 1))
+        return false;
+    self->rows.at[self->rows.count++] = row;
+    return true;
 }
 
 /* Means and variances of a normalisation, which the layer keeps itself: no gradient is meant for
@@ -341,42 +400,68 @@ static bool add_rows(starving *self, join_learning *learning)
         learning->observed++;
         learning->learned += is_learning ? 1 : 0;
         learning->non_finite += of->states[GRADIENT_STATE_NON_FINITE] > 0 ? 1 : 0;
-        if (!is_starving(of))
-            continue;
-        if (!add_row(self, of))
+        if (!add_row(self, of, &learning->explained))
             return false;
-        learning->never_learned += is_learning ? 0 : 1;
-        if (!is_learning && self->rows.at[self->rows.count - 1].explained_by.count > 0)
-            learning->explained++;
+        if (is_learning || !is_starving(of))
+            continue;
+        learning->never_learned++;
+        learning->zero += of->states[GRADIENT_STATE_ZERO] > 0 ? 1 : 0;
     }
+    learning->contradicted = self->disputed.count;
     return true;
+}
+
+static bool is_before(const join_starved *a, const join_starved *b)
+{
+    int order = str_compare(a->root, b->root);
+
+    order = order != 0 ? order : str_compare(a->module, b->module);
+    order = order != 0 ? order : str_compare(a->key, b->key);
+    return order < 0;
 }
 
 static bool starved_before(const void *context, uint32_t a, uint32_t b)
 {
     const join_starved *rows = context;
-    int order = str_compare(rows[a].root, rows[b].root);
 
-    order = order != 0 ? order : str_compare(rows[a].module, rows[b].module);
-    order = order != 0 ? order : str_compare(rows[a].key, rows[b].key);
-    return order < 0;
+    return is_before(&rows[a], &rows[b]);
+}
+
+static bool disputed_before(const void *context, uint32_t a, uint32_t b)
+{
+    const join_disputed *rows = context;
+    join_starved left = {.root = rows[a].root, .module = rows[a].module, .key = rows[a].key};
+    join_starved right = {.root = rows[b].root, .module = rows[b].module, .key = rows[b].key};
+
+    return is_before(&left, &right);
+}
+
+/* The numbers of `count` rows, in the order of a list. NULL: no memory. */
+static uint32_t *order_rows(starving *self, size_t count,
+                            bool (*before)(const void *, uint32_t, uint32_t), const void *rows)
+{
+    uint32_t *order = arena_take(self->mem, (count + 1) * sizeof *order);
+    uint32_t *room = arena_take(self->mem, (count + 1) * sizeof *room);
+
+    if (order == NULL || room == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    sort_with(order, room, count, before, rows);
+    return order;
 }
 
 static bool split(starving *self, join_gradients *ret)
 {
     size_t count = self->rows.count;
-    uint32_t *order = arena_take(self->mem, (count + 1) * sizeof *order);
-    uint32_t *room = arena_take(self->mem, (count + 1) * sizeof *room);
+    uint32_t *order = order_rows(self, count, starved_before, self->rows.at);
     join_starved *with = arena_take(self->mem, (count + 1) * sizeof *with);
     join_starved *without = arena_take(self->mem, (count + 1) * sizeof *without);
     size_t with_count = 0;
     size_t without_count = 0;
 
-    if (order == NULL || room == NULL || with == NULL || without == NULL)
+    if (order == NULL || with == NULL || without == NULL)
         return false;
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    sort_with(order, room, count, starved_before, self->rows.at);
     for (size_t i = 0; i < count; i++) {
         const join_starved *row = &self->rows.at[order[i]];
 
@@ -387,6 +472,20 @@ static bool split(starving *self, join_gradients *ret)
     }
     ret->explained = (sc_records){with, with_count};
     ret->unexplained = (sc_records){without, without_count};
+    return true;
+}
+
+static bool list_disputed(starving *self, sc_records *ret)
+{
+    size_t count = self->disputed.count;
+    uint32_t *order = order_rows(self, count, disputed_before, self->disputed.at);
+    join_disputed *rows = arena_take(self->mem, (count + 1) * sizeof *rows);
+
+    if (order == NULL || rows == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = self->disputed.at[order[i]];
+    *ret = (sc_records){rows, count};
     return true;
 }
 
@@ -406,10 +505,12 @@ cg_code join_gradients_find(const join *from, arena *mem, join_gradients *ret, c
     if (is_good)
         memset(work.first_tie, 0xff, room);
     is_good = is_good && gather(&work) && tie_findings(&work) && index_places(&work) &&
-              add_rows(&work, &ret->learning) && split(&work, ret);
+              add_rows(&work, &ret->learning) && split(&work, ret) &&
+              list_disputed(&work, &ret->contradicted);
     vec_free(from->heap, &work.learners);
     vec_free(from->heap, &work.ties);
     vec_free(from->heap, &work.rows);
+    vec_free(from->heap, &work.disputed);
     vec_free(from->heap, &work.told);
     number_map_free(&work.by_place);
     intern_free(&work.places);

@@ -16,10 +16,12 @@ cg_code join_absents_find(const join *from, arena *mem, sc_records *ret, cg_err 
 
 typedef struct join_gradients {
     sc_records explained, unexplained; /* join_starved */
+    sc_records contradicted;           /* join_disputed */
     join_learning learning;
 } join_gradients;
 
-/* Gradients that were missing or zero somewhere, by module, then key. */
+/* Gradients that were missing or zero somewhere, and those that came against a proven finding; by
+   module, then key. */
 cg_code join_gradients_find(const join *from, arena *mem, join_gradients *ret,
                             cg_err *reterr) CG_MUST;
 

@@ -69,6 +69,13 @@ static bool is_starved_selected(const void *row, cg_str select)
     return has(at->id, select) || has(at->key, select);
 }
 
+static bool is_disputed_selected(const void *row, cg_str select)
+{
+    const join_disputed *at = row;
+
+    return has(at->id, select) || has(at->key, select);
+}
+
 static bool is_hazard_selected(const void *row, cg_str select)
 {
     const join_hazard *at = row;
@@ -487,6 +494,8 @@ cg_code join_document_make(const join *from, const join_options *options, arena 
                     &ret->explained, reterr));
     CG_TRY(put_list(&work, gradients.unexplained, sizeof(join_starved), is_starved_selected,
                     &ret->unexplained, reterr));
+    CG_TRY(put_list(&work, gradients.contradicted, sizeof(join_disputed), is_disputed_selected,
+                    &ret->contradicted, reterr));
     CG_TRY(put_list(&work, numbers.hazards, sizeof(join_hazard), is_hazard_selected, &ret->hazards,
                     reterr));
     CG_TRY(put_list(&work, numbers.broken, sizeof(join_broken), is_broken_selected,

@@ -34,6 +34,9 @@ static const cg_str join_tie_list[] = {JOIN_TIE_WORDS(W)};
 static const cg_str join_verdict_list[] = {JOIN_VERDICT_WORDS(W)};
 #undef W
 #define W(name, word) {word, sizeof(word) - 1},
+static const cg_str join_dispute_list[] = {JOIN_DISPUTE_WORDS(W)};
+#undef W
+#define W(name, word) {word, sizeof(word) - 1},
 static const cg_str join_part_list[] = {JOIN_PART_WORDS(W)};
 #undef W
 
@@ -96,6 +99,9 @@ static const sc_field join_reason_fields[] = {JOIN_REASON_FIELDS(F)};
 #define RECORD_TYPE join_starved
 static const sc_field join_starved_fields[] = {JOIN_STARVED_FIELDS(F)};
 #undef RECORD_TYPE
+#define RECORD_TYPE join_disputed
+static const sc_field join_disputed_fields[] = {JOIN_DISPUTED_FIELDS(F)};
+#undef RECORD_TYPE
 #define RECORD_TYPE join_witness
 static const sc_field join_witness_fields[] = {JOIN_WITNESS_FIELDS(F)};
 #undef RECORD_TYPE
@@ -119,6 +125,9 @@ static const sc_field join_doubts_fields[] = {JOIN_DOUBTS_FIELDS(F)};
 #undef RECORD_TYPE
 #define RECORD_TYPE join_starveds
 static const sc_field join_starveds_fields[] = {JOIN_STARVEDS_FIELDS(F)};
+#undef RECORD_TYPE
+#define RECORD_TYPE join_disputeds
+static const sc_field join_disputeds_fields[] = {JOIN_DISPUTEDS_FIELDS(F)};
 #undef RECORD_TYPE
 #define RECORD_TYPE join_hazards
 static const sc_field join_hazards_fields[] = {JOIN_HAZARDS_FIELDS(F)};

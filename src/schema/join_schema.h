@@ -80,6 +80,12 @@ enum {
         JOIN_VERDICT_WORD_COUNT
 };
 enum {
+#define W(name, word) JOIN_DISPUTE_##name,
+    JOIN_DISPUTE_WORDS(W)
+#undef W
+        JOIN_DISPUTE_WORD_COUNT
+};
+enum {
 #define W(name, word) JOIN_PART_##name,
     JOIN_PART_WORDS(W)
 #undef W

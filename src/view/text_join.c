@@ -220,6 +220,8 @@ static void put_states(buf *out, const join_states *states)
         buf_addf(out, "missing");
     else if (states->zero == all)
         buf_addf(out, "zero");
+    else if (states->present == all)
+        buf_addf(out, "present");
     else
         buf_addf(out, "%" PRIu64 " of %" PRIu64 " missing or zero", states->missing + states->zero,
                  all);
@@ -325,18 +327,23 @@ static size_t say_starved(telling *self, table *out, const join_starveds *list, 
     return lines;
 }
 
+static void starved_columns(telling *self, table *out, const char *reason)
+{
+    table_open(out, &self->page, 2);
+    table_column(out, COLUMN_NAME, "%s", "module");
+    table_column(out, COLUMN_NAME, "%s", "parameters");
+    table_column(out, COLUMN_WORD, "%s", "gradient");
+    table_column(out, COLUMN_NAME, "%s", reason);
+    table_column(out, COLUMN_NAME, "%s", "at");
+}
+
 static uint64_t starved_table(telling *self, bool is_learning)
 {
     table out;
     size_t lines;
     uint64_t rows = 0;
 
-    table_open(&out, &self->page, 2);
-    table_column(&out, COLUMN_NAME, "%s", "module");
-    table_column(&out, COLUMN_NAME, "%s", "parameters");
-    table_column(&out, COLUMN_WORD, "%s", "gradient");
-    table_column(&out, COLUMN_NAME, "%s", "because of");
-    table_column(&out, COLUMN_NAME, "%s", "at");
+    starved_columns(self, &out, "because of");
     lines = say_starved(self, &out, self->doc->explained, is_learning, self->style->rows, &rows);
     say_starved(self, &out, self->doc->unexplained, is_learning, self->style->rows - lines, &rows);
     table_close(&out);
@@ -344,9 +351,8 @@ static uint64_t starved_table(telling *self, bool is_learning)
 }
 
 /* Every finding that explains something, once, in the order of the rows. */
-static void say_reasons(telling *self)
+static void say_reasons(telling *self, const join_starveds *list, bool has_mend)
 {
-    const join_starveds *list = self->doc->explained;
     const join_reason *told[16];
     size_t count = 0;
 
@@ -376,13 +382,73 @@ static void say_reasons(telling *self)
         }
         buf_addf(&self->line, ")");
         say_line(self, INK_PLAIN, 2, 4);
-        if (reason->help.ptr != NULL) {
+        if (has_mend && reason->help.ptr != NULL) {
             buf_addf(&self->line, "mend: ");
             buf_add(&self->line, reason->help);
             say_line(self, INK_GOOD, 4, 10);
         }
     }
 }
+
+/* --- where the planes disagree --- */
+
+/* The rows as those of gradients that did not come, told in the same way. */
+static void say_disputed_rows(telling *self, const join_disputeds *list, join_starved *rows)
+{
+    join_starveds as_starved = {.total = list->total,
+                                .returned = list->returned,
+                                .offset = list->offset,
+                                .is_truncated = list->is_truncated,
+                                .rows = {rows, list->rows.count}};
+    uint64_t told = 0;
+    table out;
+
+    for (size_t i = 0; i < list->rows.count; i++) {
+        const join_disputed *row = ROW(list, join_disputed, i);
+
+        rows[i] = (join_starved){.key = row->key,
+                                 .root = row->root,
+                                 .template_key = row->template_key,
+                                 .location = row->location,
+                                 .states = row->states,
+                                 .explained_by = row->denied_by};
+    }
+    starved_columns(self, &out, "denied by");
+    say_starved(self, &out, &as_starved, false, self->style->rows, &told);
+    table_close(&out);
+    say_more(self, left_of(list->total, list->offset, told));
+    say_reasons(self, &as_starved, false);
+}
+
+static void say_disputed(telling *self)
+{
+    const join_disputeds *list = self->doc->contradicted;
+    const join_summary *summary = self->doc->summary;
+    const join_learning *gradients = summary->gradients;
+    size_t size = (list->rows.count + 1) * sizeof(join_starved);
+    join_starved *rows;
+
+    if (list->total == 0)
+        return;
+    page_title(&self->page, "Run and source disagree", "(what is true of these is unknown)");
+    page_ink(&self->page, INK_WARN);
+    page_putf(&self->page,
+              "  %" PRIu64 " of %" PRIu64
+              " gradients came, and a proven finding says that none can",
+              gradients->contradicted, gradients->observed);
+    page_ink(&self->page, INK_PLAIN);
+    line_end(self);
+    rows = heap_resize(self->page.heap, NULL, 0, size);
+    if (rows == NULL)
+        return;
+    say_disputed_rows(self, list, rows);
+    heap_resize(self->page.heap, rows, size, 0);
+    buf_addf(&self->line, "next: see that the run was made by this source, with the features and "
+                          "the target that were analysed; if it was, the finding is wrong here");
+    say_line(self, INK_GOOD, 2, 8);
+}
+
+/* --- what never learned, in all --- */
 
 static bool has_learning(const join_starveds *list, bool is_learning)
 {
@@ -406,12 +472,22 @@ static void say_learning(telling *self)
         return;
     }
     page_title(&self->page, "Never learned", NULL);
-    if (gradients->never_learned > 0) {
+    if (gradients->never_learned > gradients->zero) {
         page_putf(&self->page,
                   "  %" PRIu64 " of %" PRIu64 " gradients never came, %" PRIu64
                   " of them explained by the source",
-                  gradients->never_learned, gradients->observed, gradients->explained);
+                  gradients->never_learned - gradients->zero, gradients->observed,
+                  gradients->explained);
         line_end(self);
+    }
+    if (gradients->zero > 0) {
+        buf_addf(
+            &self->line,
+            "%" PRIu64 " of %" PRIu64 " gradients came and were zero, which no call that keeps "
+            "gradients back does; look for what makes them zero: a mask, a factor, a saturated "
+            "function",
+            gradients->zero, gradients->observed);
+        say_line(self, INK_PLAIN, 2, 4);
     }
     if (gradients->never_learned == 0)
         say_good(self, "every parameter with a recorded gradient had one");
@@ -428,7 +504,8 @@ static void say_learning(telling *self)
         told += starved_table(self, true);
     }
     say_more(self, left_of(explained->total + unexplained->total, explained->offset, told));
-    say_reasons(self);
+    say_reasons(self, explained, true);
+    say_disputed(self);
 }
 
 /* --- what was not finite --- */

@@ -121,8 +121,8 @@ def driver():
     expect("driver: prefix", (root["component"], root["prefix"], root["matched"], root["keys"]),
            ("component:Net", "net", 4, 4))
     expect("driver: everything learned", doc["summary"]["gradients"],
-           {"observed": 4, "learned": 4, "never_learned": 0, "explained": 0, "running_state": 0,
-            "non_finite": 0})
+           {"observed": 4, "learned": 4, "never_learned": 0, "explained": 0, "zero": 0,
+            "contradicted": 0, "running_state": 0, "non_finite": 0})
     expect("driver: the branch", [(row["name"], row["location"]["line"], row["basis"])
                                   for row in rows(doc, "declared_not_executed")],
            [("candle_core::Tensor::clamp", 23, "operations_complete")])
@@ -152,7 +152,41 @@ def failed():
            {"shown"})
 
 
-for case in (broken, layers, pair, driver, failed):
+def against():
+    """The norm cuts off the reader, and yet of two of its parameters a gradient was recorded."""
+    doc = ask("broken", "broken/against.jsonl")
+    expect("against: a gradient of zeros is no missing one",
+           ([row["key"] for row in rows(doc, "gradient_missing_explained")],
+            [(row["key"], row["explained_by"])
+             for row in rows(doc, "gradient_missing_unexplained")]),
+           (["reader.norm.weight", "reader.words.weight"], [("reader.mix.weight", [])]))
+    expect("against: both are named", [(row["key"], row["verdict"], row["states"]["present"],
+                                        row["states"]["zero"], row["runs"],
+                                        [(why["code"], why["location"]["line"], why["confidence"])
+                                         for why in row["denied_by"]])
+                                       for row in rows(doc, "gradient_contradicted")],
+           [("reader.mix.bias", "unknown", 1, 0, [0], [("gradient-cut", 24, "proven")]),
+            ("reader.mix.weight", "unknown", 0, 1, [0], [("gradient-cut", 24, "proven")])])
+    expect("against: counts", doc["summary"]["gradients"],
+           {"observed": 6, "learned": 3, "never_learned": 3, "explained": 2, "zero": 1,
+            "contradicted": 2, "running_state": 0, "non_finite": 0})
+    doc = ask("broken", "broken/calm.jsonl", "broken/against.jsonl")
+    expect("against: one run says it, the other not",
+           ([row["key"] for row in rows(doc, "gradient_missing_explained")],
+            [(row["key"], row["runs"], row["states"]["missing"])
+             for row in rows(doc, "gradient_contradicted")]),
+           (["reader.norm.weight", "reader.words.weight"],
+            [("reader.mix.bias", [0, 1], 1), ("reader.mix.weight", [0, 1], 1)]))
+    told = subprocess.run([sys.argv[1], "query", "join", os.path.join(DATA, "broken/crate"),
+                           "--trace", os.path.join(DATA, "broken/against.jsonl"), "--format",
+                           "text"], check=True, capture_output=True).stdout.decode()
+    for line in ("2 of 6 gradients never came, 2 of them explained by the source",
+                 "1 of 6 gradients came and were zero",
+                 "2 of 6 gradients came, and a proven finding says that none can"):
+        expect("against: told: " + line, line in told, True)
+
+
+for case in (broken, layers, pair, driver, failed, against):
     case()
 print("%d failed" % len(failures))
 sys.exit(1 if failures else 0)

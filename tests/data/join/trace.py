@@ -98,7 +98,7 @@ READER = ["reader.mix.bias", "reader.mix.weight", "reader.norm.weight", "reader.
 SCORE = ["score.bias", "score.weight"]
 
 
-def judge(path, run_id, step, is_broken, reason=None):
+def judge(path, run_id, step, is_broken, reason=None, came=()):
     """spam-judge: the reader gets no gradient; at the later step the loss is not finite."""
     trace = Trace(path, run_id, "spam_judge::train", step=step,
                   manifest=[("params", key) for key in READER + SCORE])
@@ -125,7 +125,7 @@ def judge(path, run_id, step, is_broken, reason=None):
     trace.end()
     trace.begin("backward")
     for key in READER:
-        trace.gradient("params", key, "missing")
+        trace.gradient("params", key, dict(came).get(key, "missing"))
     for key in SCORE:
         trace.gradient("params", key, "non_finite" if is_broken else "present")
     trace.finish()
@@ -134,6 +134,9 @@ def judge(path, run_id, step, is_broken, reason=None):
 def broken():
     judge("broken/calm.jsonl", "calm", 3, False)
     judge("broken/sure.jsonl", "sure", 900, True)
+    # Against what the source says.
+    judge("broken/against.jsonl", "against", 4, False,
+          came=(("reader.mix.bias", "present"), ("reader.mix.weight", "zero")))
 
 
 def failed():
