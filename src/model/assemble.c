@@ -1,5 +1,6 @@
 #include "model/assemble.h"
 
+#include "base/str_name.h"
 #include "model/catalogue.h"
 #include "model/ids.h"
 #include "model/place.h"
@@ -194,7 +195,34 @@ static cg_code add_module(assembler *self, size_t at, size_t index)
     return CG_OK;
 }
 
-static cg_code add_parameter(assembler *self, size_t at, const extract_parameter *from)
+/* The whole keys, where a call puts a prefix in front. */
+static cg_code add_file_keys(assembler *self, const model_component *component,
+                             model_parameter *record)
+{
+    bool has_prefix = false;
+
+    for (size_t i = 0; i < component->built_by.count; i++) {
+        const model_built *built = MODEL_AT(component->built_by, model_built, i);
+
+        has_prefix = has_prefix ||
+                     (built->prefix.len && str_equal(built->builder_root, record->builder_root));
+    }
+    for (size_t i = 0; i < component->built_by.count && has_prefix; i++) {
+        const model_built *built = MODEL_AT(component->built_by, model_built, i);
+        cg_str key = record->key;
+
+        if (!str_equal(built->builder_root, record->builder_root))
+            continue;
+        if ((built->prefix.len && !arena_format(self->mem, &key, "%.*s.%.*s",
+                                                STR_NAME(built->prefix), STR_NAME(record->key))) ||
+            !draft_text(self->draft, &record->file_keys, key))
+            return nomem(self);
+    }
+    return CG_OK;
+}
+
+static cg_code add_parameter(assembler *self, size_t at, const model_component *component,
+                             const extract_parameter *from)
 {
     model_parameter *record = draft_parameter(self->draft);
     cg_str detail = from->condition.ptr ? from->condition : CG_LIT("asked for on every way");
@@ -219,6 +247,52 @@ static cg_code add_parameter(assembler *self, size_t at, const extract_parameter
         !draft_evidence(self->draft, &record->evidence, MODEL_EVIDENCE_KIND_SOURCE,
                         confidence_of(from->condition), record->source, detail))
         return nomem(self);
+    return add_file_keys(self, component, record);
+}
+
+#define BUILT_MOST 8u /* prefixes of one builder that are told apart */
+
+/* How functions that make their builders build the component; nothing where no prefix is given. */
+static cg_code add_built(assembler *self, size_t at, model_component *record)
+{
+    bool has_prefix = false;
+
+    for (size_t i = 0; i < self->from->uses.count; i++) {
+        const extract_use *use = &self->from->uses.at[i];
+
+        has_prefix = has_prefix || (use->component == at && !use->is_renamed && use->printed.len);
+    }
+    for (size_t i = 0; i < self->from->uses.count && has_prefix; i++) {
+        const extract_use *use = &self->from->uses.at[i];
+        const extract_component *component = &self->from->components.at[at];
+        cg_str root = use->given.ptr              ? use->given
+                      : component->root_count > 0 ? component->roots[0]
+                                                  : CG_LIT("");
+        const function_fact *fact;
+        bool is_known = false;
+        model_built *built;
+
+        if (use->component != at || use->is_renamed || record->built_by.count >= BUILT_MOST)
+            continue;
+        for (size_t k = 0; k < record->built_by.count; k++) {
+            const model_built *known = MODEL_AT(record->built_by, model_built, k);
+
+            is_known = is_known || (str_equal(known->prefix, use->printed) &&
+                                    str_equal(known->builder_root, root));
+        }
+        if (is_known)
+            continue;
+        built = draft_record(self->draft, &record->built_by, &table_model_built);
+        if (!built)
+            return nomem(self);
+        fact = function_of(self->functions, use->function);
+        built->function = fact ? fact->qualified : CG_LIT("");
+        built->builder_root = root;
+        built->prefix = use->printed.ptr ? use->printed : CG_LIT("");
+        built->source = place_label(self->program, use->place, self->mem);
+        if (!built->source.ptr)
+            return nomem(self);
+    }
     return CG_OK;
 }
 
@@ -259,10 +333,11 @@ static cg_code add_component(assembler *self, size_t at)
                             CG_LIT("parameter of the constructor")))
             return nomem(self);
     }
+    CG_TRY(add_built(self, at, record));
     for (size_t i = 0; i < count; i++)
         CG_TRY(add_module(self, at, i));
     for (size_t i = 0; i < component->parameters.count; i++)
-        CG_TRY(add_parameter(self, at, &component->parameters.at[i]));
+        CG_TRY(add_parameter(self, at, record, &component->parameters.at[i]));
     for (size_t i = 0; i < component->faults.count; i++) {
         const extract_fault *fault = &component->faults.at[i];
         model_finding *finding =

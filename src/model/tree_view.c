@@ -503,7 +503,8 @@ static bool plant_component(planting *self, const model_component *component, tr
                             .qualified_name = component->qualified_name,
                             .source = component->source,
                             .parameters = whole->parameters,
-                            .modules = {nodes, count}};
+                            .modules = {nodes, count},
+                            .built_by = component->built_by};
     return close_nodes(self, nodes, at_of, count) &&
            size_record(self, &whole->scalars, &ret->scalars) &&
            list_bytes(self, whole, &ret->bytes);
@@ -627,6 +628,33 @@ static void text_node(const tree_node *node, buf *out)
         text_parameter(MODEL_AT(node->own, tree_parameter, i), node->depth + 2, out);
 }
 
+static void text_built(const sc_records *calls, size_t at, buf *out)
+{
+    const model_built *built = MODEL_AT(*calls, model_built, at);
+    bool has_others = false;
+
+    for (size_t i = 0; i < calls->count; i++)
+        has_others = has_others || !str_equal(MODEL_AT(*calls, model_built, i)->builder_root,
+                                              built->builder_root);
+    buf_add(out, CG_LIT("  in a file of "));
+    esc_tty(out, built->function);
+    buf_add(out, CG_LIT(" ("));
+    esc_tty(out, built->source);
+    buf_add(out, CG_LIT(") the keys"));
+    if (has_others) {
+        buf_add(out, CG_LIT(" of `"));
+        esc_tty(out, built->builder_root);
+        buf_byte(out, '`');
+    }
+    if (built->prefix.len == 0) {
+        buf_add(out, CG_LIT(" are these\n"));
+        return;
+    }
+    buf_add(out, CG_LIT(" begin with `"));
+    esc_tty(out, built->prefix);
+    buf_add(out, CG_LIT(".`\n"));
+}
+
 static void text_component(const tree_component *component, const tree_options *options, buf *out)
 {
     esc_tty(out, component->qualified_name);
@@ -640,6 +668,8 @@ static void text_component(const tree_component *component, const tree_options *
         text_bytes(&component->bytes, out);
     }
     buf_byte(out, '\n');
+    for (size_t i = 0; i < component->built_by.count; i++)
+        text_built(&component->built_by, i, out);
     for (size_t i = 0; i < component->modules.count; i++) {
         const tree_node *node = MODEL_AT(component->modules, tree_node, i);
 

@@ -57,6 +57,9 @@ static const sc_field model_coverage_fields[] = {MODEL_COVERAGE_FIELDS(F)};
 #define RECORD_TYPE model_builder
 static const sc_field model_builder_fields[] = {MODEL_BUILDER_FIELDS(F)};
 #undef RECORD_TYPE
+#define RECORD_TYPE model_built
+static const sc_field model_built_fields[] = {MODEL_BUILT_FIELDS(F)};
+#undef RECORD_TYPE
 #define RECORD_TYPE model_component
 static const sc_field model_component_fields[] = {MODEL_COMPONENT_FIELDS(F)};
 #undef RECORD_TYPE
@@ -135,6 +138,7 @@ static const sc_field model_doc_fields[] = {MODEL_DOC_FIELDS(F)};
 #define MODEL_CARGO_TEXT          "`cargo`"
 #define MODEL_COVERAGE_TEXT       "the coverage"
 #define MODEL_BUILDER_TEXT        "a builder"
+#define MODEL_BUILT_TEXT          "a call that builds a component"
 #define MODEL_COMPONENT_TEXT      "a component"
 #define MODEL_EDGE_TEXT           "an architecture edge"
 #define MODEL_MODULE_TEXT         "a module"

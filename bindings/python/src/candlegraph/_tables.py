@@ -382,6 +382,7 @@ MODEL: Dict[str, Columns] = {
         ("location.byte_start", "integer"),
         ("location.byte_end", "integer"),
         ("nested", "boolean"),
+        ("built_by", "json"),
     ),
     "architecture_edges": (
         ("id", "text"),
@@ -431,6 +432,7 @@ MODEL: Dict[str, Columns] = {
         ("location.column", "integer"),
         ("location.byte_start", "integer"),
         ("location.byte_end", "integer"),
+        ("file_keys", "texts"),
     ),
     "functions": (
         ("id", "text"),
