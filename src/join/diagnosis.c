@@ -714,6 +714,7 @@ cg_code diagnosis_run(difference *self, cg_err *reterr)
     CG_TRY(projection_find_split(self, reterr));
     CG_TRY(find_ties(self, reterr));
     CG_TRY(find_renamed(self, reterr));
+    CG_TRY(prefix_find_single(self, reterr));
     CG_TRY(find_ties(self, reterr));
     CG_TRY(find_running(self, reterr));
     CG_TRY(find_variant(self, reterr));

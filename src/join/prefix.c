@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "join/mend.h"
+
 #define SAMPLES    48 /* keys that propose prefixes; all of them vote */
 #define CANDIDATES 64
 #define SHIFTS     16 /* rows of this kind; more than that is no shift */
@@ -73,20 +75,6 @@ static cg_code find_repetition(difference *self, const model_key *key, repetitio
     return CG_OK;
 }
 
-/* The call that adds this segment of the key; NULL when it is not known. */
-static const key_step *step_of(const model_key *key, uint32_t segment)
-{
-    uint32_t piece = key->pattern->segments[segment].piece;
-    uint32_t end = 0;
-
-    for (size_t i = 0; i < key->from->step_count; i++) {
-        end += key->from->steps[i].piece_count;
-        if (piece < end)
-            return &key->from->steps[i];
-    }
-    return NULL;
-}
-
 bool prefix_call_of(arena *mem, const key_step *step, const void **ret)
 {
     doc_prefix_call *call = NULL;
@@ -131,7 +119,7 @@ cg_code prefix_find_repeated(difference *self, cg_err *reterr)
             if (code == CG_OK && next.spare != KEY_NOWHERE && str_equal(next.text, first.text))
                 code = difference_add_pair(self, &pairs, j, next.spare, reterr);
         }
-        step = step_of(&self->keys[i], first.at + first.count);
+        step = mend_step_of(&self->keys[i], first.at + first.count);
         if (code == CG_OK)
             code = difference_add_row(
                 self, DIAGNOSIS_PREFIX_REPEATED, &pairs, true,
@@ -352,11 +340,23 @@ static bool is_better(const shift *a, const shift *b)
     return a->left < b->left;
 }
 
+static cg_code add_shift_row(difference *self, const mend_shift *by, const key_pairs *pairs,
+                             cg_err *reterr)
+{
+    const key_step *call;
+    doc_diagnosis *row;
+    cg_str text;
+
+    CG_TRY(mend_explain(self, by, pairs, &text, &call, reterr));
+    CG_TRY(difference_add_row(self, DIAGNOSIS_PREFIX_SHIFTED, pairs, true, text, &row, reterr));
+    row->model_prefix = by->model;
+    row->file_prefix = by->file;
+    return prefix_call_of(self->mem, call, &row->call) ? CG_OK : err_nomem(reterr);
+}
+
 static cg_code add_shift(difference *self, const shift *by, cg_err *reterr)
 {
     key_pairs pairs = {0};
-    doc_diagnosis *row = NULL;
-    cg_str text;
     cg_code code = CG_OK;
 
     for (uint32_t i = 0; code == CG_OK && i < self->key_count; i++) {
@@ -369,22 +369,12 @@ static cg_code add_shift(difference *self, const shift *by, cg_err *reterr)
         if (code == CG_OK && spare != KEY_NOWHERE)
             code = difference_add_pair(self, &pairs, i, spare, reterr);
     }
-    if (by->model.len == 0)
-        text = difference_text(self, "the file puts `%.*s.` in front; use `vb.pp(\"%.*s\")`",
-                               (int)by->file.len, by->file.ptr, (int)by->file.len, by->file.ptr);
-    else if (by->file.len == 0)
-        text = difference_text(self, "the code puts `%.*s.` in front, the file does not",
-                               (int)by->model.len, by->model.ptr);
-    else
-        text = difference_text(self, "what the code calls `%.*s` is `%.*s` in the file",
-                               (int)by->model.len, by->model.ptr, (int)by->file.len, by->file.ptr);
     if (code == CG_OK)
-        code = difference_add_row(self, DIAGNOSIS_PREFIX_SHIFTED, &pairs, true, text, &row, reterr);
+        code = add_shift_row(self, &(mend_shift){by->model, by->file, by->model_count}, &pairs,
+                             reterr);
     if (code == CG_OK) {
         sc_pair *kept = vec_add(self->heap, &self->shifts);
 
-        row->model_prefix = by->model;
-        row->file_prefix = by->file;
         if (kept != NULL)
             *kept = (sc_pair){by->model, by->file};
         code = kept == NULL ? err_nomem(reterr) : difference_learn(self, reterr);
@@ -439,4 +429,130 @@ cg_code prefix_find_shifted(difference *self, cg_err *reterr)
     for (unsigned i = 0; is_found && i < SHIFTS; i++)
         CG_TRY(find_shift(self, &is_found, reterr));
     return CG_OK;
+}
+
+/* --- single keys --- */
+
+/*
+ * Is the one name the other with something put in: modules, no numbers of a list? Their ends, a
+ * module and what it holds, are equal.
+ */
+static bool is_put_in(const key_name *shorter, const key_name *longer, uint32_t *ret_lead)
+{
+    uint32_t end = common_end(shorter, longer);
+    uint32_t lead = 0;
+
+    if (end < 2 || shorter->count >= longer->count)
+        return false;
+    while (lead < shorter->count - end &&
+           str_equal(shorter->segments[lead], longer->segments[lead]))
+        lead++;
+    if (lead + end != shorter->count)
+        return false;
+    for (uint32_t i = lead; i < longer->count - end; i++) {
+        if (has_digits_only(longer->segments[i]))
+            return false;
+    }
+    *ret_lead = lead;
+    return true;
+}
+
+static bool is_single(difference *self, uint32_t key, uint32_t spare)
+{
+    const model_key *wanted = &self->keys[key];
+    const spare_tensor *held = &self->spare[spare];
+    uint32_t lead;
+
+    return key_is_open(wanted) && !wanted->is_template && !held->is_explained &&
+           (is_put_in(&wanted->name, &held->name, &lead) ||
+            is_put_in(&held->name, &wanted->name, &lead)) &&
+           difference_shape(self, wanted, held->row) != SHAPE_OTHER;
+}
+
+/* The only tensor that can be this key; KEY_NOWHERE: none or several, or it can be others too. */
+static uint32_t only_single(difference *self, uint32_t key)
+{
+    uint32_t found = KEY_NOWHERE;
+
+    for (uint32_t i = 0; i < self->spare_count; i++) {
+        if (!is_single(self, key, i))
+            continue;
+        if (found != KEY_NOWHERE)
+            return KEY_NOWHERE;
+        found = i;
+    }
+    for (uint32_t i = 0; found != KEY_NOWHERE && i < self->key_count; i++) {
+        if (i != key && is_single(self, i, found))
+            return KEY_NOWHERE;
+    }
+    return found;
+}
+
+static mend_shift shift_of(const difference *self, key_pair pair)
+{
+    const key_name *key = &self->keys[pair.key].name;
+    const key_name *file = &self->spare[pair.spare].name;
+    uint32_t lead = 0;
+
+    if (is_put_in(key, file, &lead))
+        return (mend_shift){lead_of(key, lead), lead_of(file, lead + file->count - key->count),
+                            lead};
+    (void)is_put_in(file, key, &lead);
+    return (mend_shift){lead_of(key, lead + key->count - file->count), lead_of(file, lead),
+                        lead + key->count - file->count};
+}
+
+static bool is_same_shift(const mend_shift *a, const mend_shift *b)
+{
+    return str_equal(a->model, b->model) && str_equal(a->file, b->file);
+}
+
+/* A row for those pairs from `first` on that are shifted alike. */
+static cg_code add_singles(difference *self, const key_pairs *all, size_t first, cg_err *reterr)
+{
+    mend_shift by = shift_of(self, all->at[first]);
+    key_pairs pairs = {0};
+    cg_code code = CG_OK;
+
+    for (size_t i = first; code == CG_OK && i < all->count; i++) {
+        mend_shift other = shift_of(self, all->at[i]);
+
+        if (is_same_shift(&by, &other))
+            code = difference_add_pair(self, &pairs, all->at[i].key, all->at[i].spare, reterr);
+    }
+    if (code == CG_OK)
+        code = add_shift_row(self, &by, &pairs, reterr);
+    vec_free(self->heap, &pairs);
+    return code;
+}
+
+#define SINGLES ((uint64_t)1 << 22) /* names that are compared; more keys are no single ones */
+
+cg_code prefix_find_single(difference *self, cg_err *reterr)
+{
+    key_pairs all = {0};
+    uint64_t open = 0;
+    uint64_t spare = 0;
+    cg_code code = CG_OK;
+
+    for (size_t i = 0; i < self->key_count; i++)
+        open += key_is_open(&self->keys[i]);
+    for (size_t i = 0; i < self->spare_count; i++)
+        spare += !self->spare[i].is_explained;
+    if (open == 0 || spare == 0 || open > SINGLES / (spare + self->key_count))
+        return CG_OK;
+    for (uint32_t i = 0; code == CG_OK && i < self->key_count; i++) {
+        uint32_t found = key_is_open(&self->keys[i]) ? only_single(self, i) : KEY_NOWHERE;
+
+        if (found != KEY_NOWHERE)
+            code = difference_add_pair(self, &all, i, found, reterr);
+    }
+    for (size_t i = 0; code == CG_OK && i < all.count; i++) {
+        if (key_is_open(&self->keys[all.at[i].key]))
+            code = add_singles(self, &all, i, reterr);
+    }
+    if (code == CG_OK && all.count > 0)
+        code = difference_learn(self, reterr);
+    vec_free(self->heap, &all);
+    return code;
 }

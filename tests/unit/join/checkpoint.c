@@ -156,6 +156,74 @@ static void a_prefix_of_the_file_is_named(void **state)
     end(&w);
 }
 
+/* A matrix that stands alone in front of a list that fits. */
+static const char lone[] = "vb m.words.weight = v, n : embedding\n"
+                           "step Net::new src/lib.rs 7 1\nstep Net::new src/lib.rs 8 1\n"
+                           "vb m.h.{i}.up.weight = n, n : linear\n"
+                           "step Net::new src/lib.rs 7 1\nstep Net::new src/lib.rs 9 3\n"
+                           "vb? m.h.{i}.more.weight = n, n : linear\n"
+                           "vb m.out.weight = v, n : linear\n"
+                           "step Net::new src/lib.rs 7 1\nstep Net::new src/lib.rs 11 1\n";
+
+static void one_key_of_another_prefix_is_told(void **state)
+{
+    world w;
+    const doc_diagnosis *row;
+
+    (void)state;
+    compare(&w, lone, "m.words.weight F32 5 2\nm.h.0.up.weight F32 2 2\nout.weight F32 5 2\n");
+    row = row_of(&w, "prefix_shifted", 1);
+    assert_text(row->model_prefix, "m");
+    assert_text(row->file_prefix, "");
+    assert_mapped(row, "m.out.weight", "out.weight");
+    assert_text(row->explanation,
+                "the code puts `m.` in front, the file does not; other keys need it: build these "
+                "from the builder before the call in `Net::new` (src/lib.rs:7)");
+    end(&w);
+    /* In the middle. */
+    compare(&w, lone, "m.x.words.weight F32 5 2\nm.h.0.up.weight F32 2 2\nm.out.weight F32 5 2\n");
+    row = row_of(&w, "prefix_shifted", 1);
+    assert_text(row->model_prefix, "m");
+    assert_text(row->file_prefix, "m.x");
+    assert_mapped(row, "m.words.weight", "m.x.words.weight");
+    end(&w);
+    /* Another shape, a member of a list, two that it could be. */
+    compare(&w, lone, "m.words.weight F32 5 2\nm.h.0.up.weight F32 2 2\nout.weight F32 7 2\n");
+    row_of(&w, "prefix_shifted", 0);
+    end(&w);
+    compare(&w, lone, "m.words.weight F32 5 2\nm.h.0.up.weight F32 2 2\nm.0.out.weight F32 5 2\n");
+    row_of(&w, "prefix_shifted", 0);
+    end(&w);
+    compare(&w, lone,
+            "m.words.weight F32 5 2\nm.h.0.up.weight F32 2 2\na.m.out.weight F32 5 2\n"
+            "b.m.out.weight F32 5 2\n");
+    row_of(&w, "prefix_shifted", 0);
+    end(&w);
+}
+
+static void a_shift_names_the_call_to_change(void **state)
+{
+    world w;
+    const doc_diagnosis *row;
+    const doc_prefix_call *call;
+
+    (void)state;
+    compare(&w, lone, "words.weight F32 5 2\nh.0.up.weight F32 2 2\nout.weight F32 5 2\n");
+    row = row_of(&w, "prefix_shifted", 1);
+    assert_text(row->explanation, "the code puts `m.` in front, the file does not; leave it "
+                                  "out in `Net::new` (src/lib.rs:7)");
+    call = row->call;
+    assert_text(call->function, "Net::new");
+    assert_int_equal(((const doc_call_place *)call->location)->line, 7);
+    end(&w);
+    compare(&w, lone,
+            "a.m.words.weight F32 5 2\na.m.h.0.up.weight F32 2 2\na.m.out.weight F32 5 2\n");
+    row = row_of(&w, "prefix_shifted", 1);
+    assert_text(row->explanation,
+                "the file puts `a.` in front; use `vb.pp(\"a\")` in `Net::new` (src/lib.rs:7)");
+    end(&w);
+}
+
 static const char reader[] = "vb t.words.weight = v, n : embedding\n"
                              "vb t.blocks.{i}.up.weight = m, n : linear\n"
                              "vb t.blocks.{i}.norm.weight = n : norm\n"
@@ -457,6 +525,8 @@ int main(void)
         cmocka_unit_test(a_family_that_lacks_a_layer_lists_that_layer),
         cmocka_unit_test(one_wrong_tensor_is_told_from_the_others),
         cmocka_unit_test(a_prefix_of_the_file_is_named),
+        cmocka_unit_test(one_key_of_another_prefix_is_told),
+        cmocka_unit_test(a_shift_names_the_call_to_change),
         cmocka_unit_test(a_prefix_is_seen_behind_other_names),
         cmocka_unit_test(a_table_of_another_name_is_no_tie),
         cmocka_unit_test(a_repeated_prefix_names_the_call),
