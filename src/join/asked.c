@@ -2,6 +2,7 @@
 
 #include "join/as_called.h"
 #include "join/asked_key.h"
+#include "join/attempts.h"
 
 static enum parameter_use use_of(cg_str library, const extract_parameter *from)
 {
@@ -47,6 +48,9 @@ static cg_code make_parameter(arena *mem, const extraction *from, const function
         to->alternative_count = 1;
     }
     CG_TRY(asked_key_make(mem, from, functions, parameter, to, &is_open, reterr));
+    if (!asked_step(mem, from->eval->program, functions, parameter->place, &to->asked_at))
+        return err_nomem(reterr);
+    to->is_attempt = attempts_is_of_file(parameter->condition, parameter->root);
     to->is_certain = to->is_certain && !is_open;
     return CG_OK;
 }

@@ -1,6 +1,7 @@
 #include "join/checkpoint.h"
 
 #include "base/sort.h"
+#include "join/attempts.h"
 #include "join/checkpoint_choice.h"
 #include "join/checkpoint_families.h"
 #include "join/checkpoint_report.h"
@@ -151,6 +152,8 @@ static cg_code compare_steps(checkpoint_part *self, difference *differs, doc_che
 {
     CG_TRY(part_expand(self, reterr));
     part_claim(self);
+    if (!attempts_settle(self))
+        return err_nomem(reterr);
     /* Members that are found elsewhere are not in their own place: nothing more to claim. */
     CG_TRY(families_resolve(self, reterr));
     CG_TRY(solve_shapes(self, reterr));

@@ -43,6 +43,8 @@ typedef struct wanted_parameter {
     size_t alternative_count;
     const key_step *steps; /* outermost first; may end early */
     size_t step_count;
+    key_step asked_at; /* the call that asks for it; adds no piece */
+    bool is_attempt;   /* what the file holds decides whether it is asked for */
 } wanted_parameter;
 
 typedef struct wanted_component {

@@ -11,8 +11,20 @@
 typedef struct match_arm {
     ast_ref value;
     cell *bound;
+    bool is_good;  /* of a Result that is none */
     bool is_error; /* of a Result that is one */
 } match_arm;
+
+/* Where one arm takes what went well, an arm that does not say so takes what did not. */
+static void mark_errors(match_arm *arms, size_t count)
+{
+    bool has_good = false;
+
+    for (size_t i = 0; i < count; i++)
+        has_good = has_good || arms[i].is_good;
+    for (size_t i = 0; i < count; i++)
+        arms[i].is_error = arms[i].is_error || (has_good && !arms[i].is_good);
+}
 
 /* The way that went well comes first: what was asked for on the way to it is part of it. */
 static bool order_arms(match_arm *arms, size_t count)
@@ -102,14 +114,15 @@ cg_code evaluate_match(eval *self, ast_ref node, val *ret)
         }
         if (verdict == MATCH_NO)
             continue;
-        ways.arms[count++] =
-            (match_arm){with, scope->top, pattern_has_word(self, pattern, WORD_ERR)};
+        ways.arms[count++] = (match_arm){with, scope->top, pattern_has_word(self, pattern, WORD_OK),
+                                         pattern_has_word(self, pattern, WORD_ERR)};
         if (verdict == MATCH_YES)
             break;
     }
     scope->top = top;
     if (!count)
         return eval_give(self, value_unknown(self->values, 0, eval_source(self, "", node)), ret);
+    mark_errors(ways.arms, count);
     return eval_ways_from(self, order_arms(ways.arms, count) ? &before : NULL, count,
                           eval_source(self, "match ", scrutinee), arm_way, &ways, ret);
 }
