@@ -1,6 +1,7 @@
 #include "join/as_called.h"
 
 #include "base/vec.h"
+#include "model/expr_solve.h"
 
 /* A parameter of the constructor, and what a call makes of it. */
 typedef struct fact {

@@ -1,5 +1,6 @@
 #include "join/asked_key.h"
 
+#include "model/expr_values.h"
 #include "model/index_text.h"
 
 /* Where in a key the next piece is taken from. */

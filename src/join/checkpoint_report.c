@@ -5,6 +5,8 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "join/prefix.h"
+#include "model/expr_print.h"
+#include "model/expr_values.h"
 
 #define SETTLED_SHOWN 12 /* sizes, and as many lists */
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "model/expr_solve.h"
 #include "model/index_text.h"
 
 /* One counter of a loop that the name tells about. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "model/expr_solve.h"
 
 #define PARTS_MOST 16
 

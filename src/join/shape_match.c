@@ -1,6 +1,7 @@
 #include "join/shape_match.h"
 
 #include "base/sort.h"
+#include "model/expr_solve.h"
 
 #define SHAPE_AXES 16 /* axes of one tensor that may bind something */
 

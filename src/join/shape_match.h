@@ -8,7 +8,7 @@
 #ifndef CG_JOIN_SHAPE_MATCH_H
 #define CG_JOIN_SHAPE_MATCH_H
 
-#include "model/expr.h"
+#include "model/expr_values.h"
 
 typedef struct shape_claim {
     const expr *shape;

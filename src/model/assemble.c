@@ -2,6 +2,7 @@
 
 #include "base/str_name.h"
 #include "model/catalogue.h"
+#include "model/expr_print.h"
 #include "model/ids.h"
 #include "model/place.h"
 #include "model/rules.h"

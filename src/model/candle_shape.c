@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "base/str_name.h"
+#include "model/expr_values.h"
 #include "model/value_kinds.h"
 
 expr candle_size(eval *self, val size)

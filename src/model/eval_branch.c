@@ -1,6 +1,7 @@
 /* match, and loops: rounds over what is known, else one repetition that stands for all of them. */
 #include "model/catalogue.h"
 #include "model/eval_state.h"
+#include "model/expr_values.h"
 #include "model/flow_build.h"
 #include "model/index_text.h"
 

@@ -1,5 +1,7 @@
 #include "model/flow.h"
 
+#include "model/expr_print.h"
+
 static const char *const ELEMENTS[] = {"Unknown", "U8",  "U32", "I16", "I32",   "I64",
                                        "BF16",    "F16", "F32", "F64", "F8E4M3"};
 

@@ -1,6 +1,7 @@
 #include "model/hazard_operands.h"
 
 #include "base/buf.h"
+#include "model/expr_print.h"
 
 /* What a library's function fails in, when its operands do not fit. */
 static const struct {

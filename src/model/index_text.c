@@ -1,6 +1,7 @@
 #include "model/index_text.h"
 
 #include "base/num.h"
+#include "model/expr_print.h"
 
 static bool is_word(char byte)
 {

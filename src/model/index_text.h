@@ -7,6 +7,7 @@
 #ifndef CG_MODEL_INDEX_TEXT_H
 #define CG_MODEL_INDEX_TEXT_H
 
+#include "base/buf.h"
 #include "model/expr.h"
 
 /* Is the name in the text as a word of its own, not as a field or a part of a longer name? */

@@ -3,6 +3,7 @@
 
 #include "model/canonical.h"
 #include "model/catalogue.h"
+#include "model/expr_values.h"
 #include "model/std_handlers.h"
 #include "model/std_lazy.h"
 #include "model/std_text.h"

@@ -3,6 +3,7 @@
 #include "model/std_handlers.h"
 
 #include "base/str_name.h"
+#include "model/expr_values.h"
 #include "model/index_text.h"
 #include "model/std_lazy.h"
 #include "model/std_text.h"

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "model/catalogue.h"
+#include "model/expr_print.h"
 
 void std_text_begin(std_text *self, eval *from)
 {

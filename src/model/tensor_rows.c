@@ -1,5 +1,6 @@
 #include "model/tensor_rows.h"
 
+#include "model/expr_print.h"
 #include "model/place.h"
 
 void tensor_rows_init(tensor_rows *self, program *code_of, expr_pool *exprs, model_draft *draft)

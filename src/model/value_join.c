@@ -1,5 +1,6 @@
 /* Values of types, values joined, their fields, and how they are printed. */
 #include "base/num.h"
+#include "model/expr_print.h"
 #include "model/value_kinds.h"
 
 #define JOIN_DEPTH  40u /* structures inside each other; deeper ones are not looked into */

@@ -1,5 +1,6 @@
 #include "model/value_kinds.h"
 
+#include "model/expr_values.h"
 #include "model/index_text.h"
 
 #define EQUAL_DEPTH 24u /* deeper values are taken for different */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "model/expr_print.h"
 
 void workbench_begin(workbench *self)
 {

@@ -17,6 +17,7 @@
 #include "little.h"
 #include "model/catalogue.h"
 #include "model/eval_state.h"
+#include "model/expr_print.h"
 
 #define ASKED_PRELUDE                                                                              \
     "use candle::{Result, Tensor, DType, Device, D};\n"                                            \

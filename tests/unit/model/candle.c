@@ -3,6 +3,7 @@
  */
 #include "little.h"
 #include "model/catalogue.h"
+#include "model/expr_print.h"
 #include "model/extract.h"
 
 typedef struct reading {

@@ -1,6 +1,8 @@
 #include "unit/base/failing.h"
 
 #include "model/expr.h"
+#include "model/expr_print.h"
+#include "model/expr_solve.h"
 
 typedef struct world {
     heap heap;
