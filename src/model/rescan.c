@@ -229,7 +229,6 @@ typedef struct rescanner {
     const model_doc *docs[2];
     const runs_site *sites[2]; /* of their assembly sites */
     site_list own[2];          /* those that no evaluation makes that is left out */
-    pack_writer packed;        /* for comparing records: equal ones have equal bytes */
     cg_err *reterr;
 } rescanner;
 
@@ -1042,30 +1041,6 @@ static cg_code move_nested(rescanner *self, bool *ret_is_good)
 
 /* --- what differs --- */
 
-/* The bytes of a record; equal records have equal ones. */
-static cg_str bytes_of(rescanner *self, const sc_table *table, const void *record, size_t *ret_at)
-{
-    *ret_at = self->packed.words.len;
-    pack_record(&self->packed, table, record);
-    return (cg_str){NULL, self->packed.words.len - *ret_at};
-}
-
-static bool is_equal(rescanner *self, const sc_table *table, const void *a, const void *b)
-{
-    size_t at, other;
-    cg_str one, two;
-    bool is_same;
-
-    one = bytes_of(self, table, a, &at);
-    two = bytes_of(self, table, b, &other);
-    if (self->packed.failed || self->packed.words.failed)
-        return false;
-    is_same = one.len == two.len &&
-              memcmp(self->packed.words.at + at, self->packed.words.at + other, one.len) == 0;
-    self->packed.words.len = at;
-    return is_same;
-}
-
 static const void *record_at(const sc_records *list, const sc_table *table, size_t index)
 {
     return (const char *)list->at + index * table->size;
@@ -1168,13 +1143,13 @@ static bool compare_sorted(rescanner *self, exchange *list)
 
         i += order <= 0;
         k += order >= 0;
-        if (old && fresh && is_equal(self, table, old, fresh))
+        if (old && fresh && pack_equal(table, old, fresh))
             continue;
         if (is_open(self, list, old) || is_open(self, list, fresh))
             return false;
         place = find_id(list, *(const cg_str *)(old ? old : fresh), &is_there);
         if (is_there != (old != NULL) ||
-            (old && !is_equal(self, table, old, record_at(list->whole, table, place))))
+            (old && !pack_equal(table, old, record_at(list->whole, table, place))))
             return false;
         if (old)
             list->is_gone[place] = true;
@@ -1187,7 +1162,7 @@ static bool compare_sorted(rescanner *self, exchange *list)
 }
 
 /* Where `count` records of the old list stand in the whole, in a row; SIZE_MAX: nowhere. */
-static size_t find_row(rescanner *self, const exchange *list, size_t first, size_t count)
+static size_t find_row(const exchange *list, size_t first, size_t count)
 {
     const sc_records *a = &list->lists[0];
 
@@ -1197,8 +1172,8 @@ static size_t find_row(rescanner *self, const exchange *list, size_t first, size
         while (i < count && !list->is_gone[at + i] &&
                str_equal(model_id_at(list->whole, list->table, at + i),
                          model_id_at(a, list->table, first + i)) &&
-               is_equal(self, list->table, record_at(list->whole, list->table, at + i),
-                        record_at(a, list->table, first + i)))
+               pack_equal(list->table, record_at(list->whole, list->table, at + i),
+                          record_at(a, list->table, first + i)))
             i++;
         if (i == count)
             return at;
@@ -1225,14 +1200,14 @@ static void add_record(exchange *list, size_t before, size_t k)
 }
 
 /* One that stays where it is. */
-static bool exchange_one(rescanner *self, exchange *list, size_t i, size_t k)
+static bool exchange_one(exchange *list, size_t i, size_t k)
 {
     size_t place;
 
-    if (is_equal(self, list->table, record_at(&list->lists[0], list->table, i),
-                 record_at(&list->lists[1], list->table, k)))
+    if (pack_equal(list->table, record_at(&list->lists[0], list->table, i),
+                   record_at(&list->lists[1], list->table, k)))
         return true;
-    place = find_row(self, list, i, 1);
+    place = find_row(list, i, 1);
     if (place == SIZE_MAX)
         return false;
     list->is_gone[place] = true;
@@ -1244,7 +1219,7 @@ static bool exchange_one(rescanner *self, exchange *list, size_t i, size_t k)
  * A list in the order of finding: with other ids is at most one row of it, which must stand in a
  * row in the whole, too.
  */
-static bool compare_rows(rescanner *self, exchange *list)
+static bool compare_rows(exchange *list)
 {
     size_t a = list->lists[0].count, b = list->lists[1].count;
     size_t first = 0, last = 0, place;
@@ -1254,14 +1229,14 @@ static bool compare_rows(rescanner *self, exchange *list)
     while (last < a - first && last < b - first && has_same_id(list, a - 1 - last, b - 1 - last))
         last++;
     if (a - first - last > 0) {
-        place = find_row(self, list, first, a - first - last);
+        place = find_row(list, first, a - first - last);
     } else if (b - first - last == 0) {
         place = 0;
     } else {
         /* Between two that are neighbours in the whole, too. */
         if (first == 0 || last == 0)
             return false;
-        place = find_row(self, list, first - 1, 2);
+        place = find_row(list, first - 1, 2);
         place += place != SIZE_MAX;
     }
     if (place == SIZE_MAX)
@@ -1271,11 +1246,11 @@ static bool compare_rows(rescanner *self, exchange *list)
     for (size_t i = first; i < b - last; i++)
         add_record(list, place, i);
     for (size_t i = 0; i < first; i++) {
-        if (!exchange_one(self, list, i, i))
+        if (!exchange_one(list, i, i))
             return false;
     }
     for (size_t i = 0; i < last; i++) {
-        if (!exchange_one(self, list, a - 1 - i, b - 1 - i))
+        if (!exchange_one(list, a - 1 - i, b - 1 - i))
             return false;
     }
     return true;
@@ -1353,13 +1328,13 @@ static bool part_sites(rescanner *self, size_t which, site_list *own, site_list 
 }
 
 /* Does the other list have the same one, of the same origin? */
-static bool has_site(rescanner *self, const site_list *from, size_t at, const site_list *other)
+static bool has_site(const site_list *from, size_t at, const site_list *other)
 {
     const sc_table *table = model_list_table(MODEL_ASSEMBLY);
 
     for (size_t i = 0; i < other->count; i++) {
         if (str_equal(from->at[at].id, other->at[i].id) &&
-            is_equal(self, table, &from->at[at], &other->at[i]))
+            pack_equal(table, &from->at[at], &other->at[i]))
             return is_met_alike(&from->met[at], &other->met[i]);
     }
     return false;
@@ -1386,7 +1361,7 @@ static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_g
     }
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; *ret_is_good && i < shared[k].count; i++)
-            *ret_is_good = has_site(self, &shared[k], i, &shared[!k]) ||
+            *ret_is_good = has_site(&shared[k], i, &shared[!k]) ||
                            is_settled(self, &shared[k].at[i], &shared[k].met[i]);
     }
     return CG_OK;
@@ -1538,7 +1513,7 @@ static bool exchange_sites(rescanner *self, exchange *list)
            is_same_site(self, counts[0] - 1 - last, counts[1] - 1 - last))
         last++;
     for (size_t i = first; i < counts[0] - last; i++) {
-        size_t place = find_row(self, list, i, 1);
+        size_t place = find_row(list, i, 1);
 
         if (place == SIZE_MAX)
             return false;
@@ -1552,11 +1527,11 @@ static bool exchange_sites(rescanner *self, exchange *list)
         add_record(list, place, i);
     }
     for (size_t i = 0; i < first; i++) {
-        if (!exchange_one(self, list, i, i))
+        if (!exchange_one(list, i, i))
             return false;
     }
     for (size_t i = 0; i < last; i++) {
-        if (!exchange_one(self, list, counts[0] - 1 - i, counts[1] - 1 - i))
+        if (!exchange_one(list, counts[0] - 1 - i, counts[1] - 1 - i))
             return false;
     }
     return true;
@@ -1587,10 +1562,8 @@ static cg_code compare_list(rescanner *self, enum model_list which, exchange *re
     if (!ret->is_gone || !ret->before || !ret->added)
         return nomem(self);
     *ret_is_good = which == MODEL_ASSEMBLY ? exchange_sites(self, ret)
-                   : which == MODEL_STAGES ? compare_rows(self, ret)
+                   : which == MODEL_STAGES ? compare_rows(ret)
                                            : compare_sorted(self, ret);
-    if (self->packed.failed || self->packed.words.failed)
-        return nomem(self);
     return CG_OK;
 }
 
@@ -1687,9 +1660,8 @@ cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_
     self.choice.left.heap = work->heap;
     arena_init(&self.choice.mem, work->heap);
     arena_init(&self.moved.mem, work->heap);
-    code = pack_begin(&self.packed, work->heap, 1) ? run(&self, ret_is_done) : nomem(&self);
+    code = run(&self, ret_is_done);
     free_scans(&self);
-    pack_free(&self.packed);
     runs_forget(&self.choice);
     arena_free(&self.moved.mem);
     arena_free(&self.mem);

@@ -102,7 +102,7 @@ typedef struct reader {
     bool is_short; /* of memory */
 } reader;
 
-static bool take(reader *self, uint32_t *ret)
+static bool take_long(reader *self, uint32_t *ret)
 {
     uint32_t number = 0;
 
@@ -116,6 +116,18 @@ static bool take(reader *self, uint32_t *ret)
         }
     }
     return false;
+}
+
+/* Most numbers are one byte. */
+static inline bool take(reader *self, uint32_t *ret)
+{
+    const unsigned char *at = self->at;
+
+    if (at >= self->end || *at >= 0x80)
+        return take_long(self, ret);
+    *ret = *at;
+    self->at = at + 1;
+    return true;
 }
 
 static bool take_text(reader *self, sym *ret)
@@ -168,6 +180,7 @@ static bool take_link(reader *self, ast_ref from, ast_ref *ret)
 
 static bool take_node(reader *self, ast_ref ref, uint32_t before, ast_node *ret)
 {
+    const unsigned char *last;
     uint32_t start, len, up;
 
     if (!take(self, &start) || !take(self, &len) || !take(self, &up) || up > ref || up == 0 ||
@@ -179,10 +192,12 @@ static bool take_node(reader *self, ast_ref ref, uint32_t before, ast_node *ret)
         return false;
     ret->end = ret->start + len;
     ret->parent = ref - up;
-    ret->kind = *self->at++;
-    ret->role = *self->at++;
-    ret->op = *self->at++;
-    ret->flags = *self->at++;
+    last = self->at;
+    ret->kind = last[0];
+    ret->role = last[1];
+    ret->op = last[2];
+    ret->flags = last[3];
+    self->at = last + 4;
     return ret->kind < AST_KIND_COUNT && ret->role <= ROLE_VALUE && ret->op <= OP_RANGE_INCLUSIVE &&
            !(ret->flags & (AST_BROKEN | AST_OPAQUE | AST_EXPANDED)) && ret->flags < 128 &&
            is_between(self->text, ret->start) && is_between(self->text, ret->end) &&

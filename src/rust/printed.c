@@ -192,7 +192,8 @@ static void replace(buf *text, const char *part, const char *by)
     size_t out = 0;
 
     for (size_t at = 0; at < text->len;) {
-        if (text->len - at >= part_len && memcmp(text->at + at, part, part_len) == 0) {
+        if (text->at[at] == *part && text->len - at >= part_len &&
+            memcmp(text->at + at, part, part_len) == 0) {
             memcpy(text->at + out, by, by_len); /* never longer than the part */
             out += by_len;
             at += part_len;

@@ -4,6 +4,11 @@
 
 #define STRIDE 1024u
 
+static bool is_ascii_word(const char *at)
+{
+    return (str_load(at, 8) & UINT64_C(0x8080808080808080)) == 0;
+}
+
 /* Marks for text that is not all ASCII. */
 static bool mark_characters(rust_source *self, arena *mem, size_t len)
 {
@@ -11,6 +16,8 @@ static bool mark_characters(rust_source *self, arena *mem, size_t len)
     uint32_t count = 0;
     size_t at = 0, next = 0;
 
+    while (len - at >= 8 && is_ascii_word(self->text.ptr + at))
+        at += 8;
     while (at < len && (unsigned char)self->text.ptr[at] < 0x80)
         at++;
     if (at == len)
@@ -18,10 +25,16 @@ static bool mark_characters(rust_source *self, arena *mem, size_t len)
     marks = arena_take(mem, (len / STRIDE + 1) * sizeof *marks);
     if (marks == NULL)
         return false;
-    for (at = 0; at < len; count++) {
+    for (at = 0; at < len;) {
         while (next * STRIDE <= at)
             marks[next++] = (source_mark){(uint32_t)at, count};
+        if (len - at >= 8 && at + 8 <= next * STRIDE && is_ascii_word(self->text.ptr + at)) {
+            at += 8;
+            count += 8;
+            continue;
+        }
         str_next(self->text, &at);
+        count++;
     }
     while (next <= len / STRIDE)
         marks[next++] = (source_mark){(uint32_t)len, count};
@@ -35,7 +48,7 @@ static uint32_t count_characters(cg_str text, size_t at, size_t end)
     uint32_t count = 0;
 
     while (at < end) {
-        if (end - at >= 8 && (str_load(text.ptr + at, 8) & UINT64_C(0x8080808080808080)) == 0) {
+        if (end - at >= 8 && is_ascii_word(text.ptr + at)) {
             at += 8;
             count += 8;
             continue;

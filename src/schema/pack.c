@@ -182,6 +182,126 @@ void pack_record(pack_writer *self, const sc_table *table, const void *record)
     add_record(self, table, record, 0);
 }
 
+/* --- comparing --- */
+
+static bool is_same_record(const sc_table *table, const void *a, const void *b, unsigned depth);
+
+static bool is_same_text(cg_str a, cg_str b)
+{
+    return (a.ptr == NULL) == (b.ptr == NULL) && (a.ptr == b.ptr || str_equal(a, b)) &&
+           a.len == b.len;
+}
+
+static bool are_same_texts(const sc_strs *a, const sc_strs *b)
+{
+    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
+        if (!is_same_text(a->at[i], b->at[i]))
+            return false;
+    }
+    return a->count == b->count;
+}
+
+static bool are_same_numbers(const sc_u64s *a, const sc_u64s *b)
+{
+    return a->count == b->count && (a->at == NULL) == (b->at == NULL) &&
+           (a->count == 0 || memcmp(a->at, b->at, a->count * sizeof *a->at) == 0);
+}
+
+static bool are_same_records(const sc_table *table, const sc_records *a, const sc_records *b,
+                             unsigned depth)
+{
+    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
+        if (!is_same_record(table, (const char *)a->at + i * table->size,
+                            (const char *)b->at + i * table->size, depth))
+            return false;
+    }
+    return a->count == b->count;
+}
+
+static bool is_same_optional(const sc_table *table, const void *a, const void *b, unsigned depth)
+{
+    return a == NULL || b == NULL ? a == b : is_same_record(table, a, b, depth);
+}
+
+static bool is_same_map(const sc_map *a, const sc_map *b)
+{
+    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
+        if (!is_same_text(a->at[i].key, b->at[i].key) ||
+            !is_same_text(a->at[i].value, b->at[i].value))
+            return false;
+    }
+    return a->count == b->count;
+}
+
+static bool are_same_counts(const sc_counts *a, const sc_counts *b)
+{
+    for (size_t i = 0; a->count == b->count && i < a->count; i++) {
+        if (!is_same_text(a->at[i].key, b->at[i].key) || a->at[i].value != b->at[i].value)
+            return false;
+    }
+    return a->count == b->count;
+}
+
+static bool is_same_tagged(const sc_tags *tags, const sc_tagged *a, const sc_tagged *b,
+                           unsigned depth)
+{
+    return a->word == b->word && is_same_optional(tags->table, a->record, b->record, depth);
+}
+
+static bool is_same_field(const sc_field *field, const void *a, const void *b, unsigned depth)
+{
+    switch ((enum sc_type)field->type) {
+    case SC_STR: return is_same_text(*(const cg_str *)a, *(const cg_str *)b);
+    case SC_U64: return *(const uint64_t *)a == *(const uint64_t *)b;
+    case SC_F64: return memcmp(a, b, sizeof(double)) == 0;
+    case SC_OPT_U64:
+        return ((const opt_u64 *)a)->is_set == ((const opt_u64 *)b)->is_set &&
+               ((const opt_u64 *)a)->value == ((const opt_u64 *)b)->value;
+    case SC_OPT_F64:
+        return ((const opt_f64 *)a)->is_set == ((const opt_f64 *)b)->is_set &&
+               memcmp(&((const opt_f64 *)a)->value, &((const opt_f64 *)b)->value, sizeof(double)) ==
+                   0;
+    case SC_BOOL: return *(const bool *)a == *(const bool *)b;
+    case SC_WORD: return *(const uint8_t *)a == *(const uint8_t *)b;
+    case SC_OPT_BOOL: return *(const opt_bool *)a == *(const opt_bool *)b;
+    case SC_U64S: return are_same_numbers(a, b);
+    case SC_STRS:
+    case SC_AXES: return are_same_texts(a, b);
+    case SC_RECORD:
+        return is_same_optional(field->sub, *(const void *const *)a, *(const void *const *)b,
+                                depth + 1);
+    case SC_RECORDS:
+    case SC_ENTRIES: return are_same_records(field->sub, a, b, depth + 1);
+    case SC_MAP: return is_same_map(a, b);
+    case SC_COUNTS: return are_same_counts(a, b);
+    case SC_TAGGED: return is_same_tagged(field->sub, a, b, depth + 1);
+    case SC_TAG:
+    case SC_STREAM: return true;
+    }
+    return false;
+}
+
+static bool is_same_record(const sc_table *table, const void *a, const void *b, unsigned depth)
+{
+    if (depth >= PACK_DEPTH)
+        return false;
+    for (uint16_t i = 0; i < table->count; i++) {
+        const sc_field *field = &table->fields[i];
+
+        if (!is_same_field(field, (const char *)a + field->offset, (const char *)b + field->offset,
+                           depth))
+            return false;
+    }
+    return true;
+}
+
+bool pack_equal(const sc_table *table, const void *a, const void *b)
+{
+    return is_same_record(table, a, b, 0);
+}
+
+/* --- writing it all --- */
+
 bool pack_end(pack_writer *self, buf *ret)
 {
     size_t count = intern_count(&self->texts);

@@ -37,6 +37,8 @@ bool pack_begin(pack_writer *self, heap *from, uint64_t seed) CG_MUST;
 void pack_number(pack_writer *self, uint64_t number);
 void pack_text(pack_writer *self, cg_str text); /* absent stays absent */
 void pack_record(pack_writer *self, const sc_table *table, const void *record);
+/* Would both be written as the same bytes? */
+bool pack_equal(const sc_table *table, const void *a, const void *b);
 /* Everything, appended to `ret`; false: out of memory, or more than 4 GiB of texts. */
 bool pack_end(pack_writer *self, buf *ret) CG_MUST;
 void pack_free(pack_writer *self);

@@ -129,6 +129,84 @@ static void what_was_packed_comes_back(void **state)
     model_free(&document);
 }
 
+static bool has_same_bytes(const sc_table *table, const void *a, const void *b)
+{
+    pack_writer out;
+    size_t middle;
+    bool is_same;
+
+    assert_true(pack_begin(&out, &from, 7));
+    pack_record(&out, table, a);
+    middle = out.words.len;
+    pack_record(&out, table, b);
+    is_same =
+        out.words.len == 2 * middle && memcmp(out.words.at, out.words.at + middle, middle) == 0;
+    pack_free(&out);
+    return is_same;
+}
+
+static void compare(const sc_table *table, const void *a, const void *b, bool is_same)
+{
+    assert_int_equal(has_same_bytes(table, a, b), is_same);
+    assert_int_equal(pack_equal(table, a, b), is_same);
+}
+
+static void records_are_equal_when_their_bytes_are(void **state)
+{
+    model_document document;
+    model_parameter *first, other;
+    model_location place;
+    model_doc again;
+    arena mem;
+    buf bytes;
+
+    (void)state;
+    make(&document);
+    arena_init(&mem, &from);
+    buf_init(&bytes, &from, SIZE_MAX / 2);
+    pack(&document.doc, &bytes);
+    assert_true(unpack(buf_text(&bytes), &mem, &again));
+    compare(&table_model_doc, &document.doc, &again, true);
+    for (enum model_list which = 0; which < MODEL_LIST_COUNT; which++) {
+        const sc_table *table = model_list_table(which);
+        sc_records *a = model_list_of(&document.doc, which), *b = model_list_of(&again, which);
+
+        assert_int_equal(a->count, b->count);
+        for (size_t i = 0; i < a->count; i++) {
+            for (size_t k = 0; k < b->count; k++)
+                compare(table, (const char *)a->at + i * table->size,
+                        (const char *)b->at + k * table->size, i == k);
+        }
+    }
+    first = (model_parameter *)(uintptr_t)document.doc.parameters.at;
+    other = *first;
+    other.condition = (cg_str){0};
+    first->condition = CG_LIT("");
+    compare(&table_model_parameter, first, &other, false);
+    other = *first;
+    other.location = NULL;
+    compare(&table_model_parameter, first, &other, false);
+    place = *(const model_location *)first->location;
+    other.location = &place;
+    compare(&table_model_parameter, first, &other, true);
+    place.byte_end++;
+    compare(&table_model_parameter, first, &other, false);
+    other = *first;
+    other.uses.count = 0;
+    compare(&table_model_parameter, first, &other, false);
+    other = *first;
+    other.evidence.count = 0;
+    compare(&table_model_parameter, first, &other, false);
+    /* An empty list of numbers is not the same as none. */
+    other = *first;
+    first->checkpoint_shape = (sc_u64s){&(uint64_t){1}, 0};
+    other.checkpoint_shape = (sc_u64s){0};
+    compare(&table_model_parameter, first, &other, false);
+    buf_free(&bytes);
+    arena_free(&mem);
+    model_free(&document);
+}
+
 static void a_changed_byte_and_a_missing_end_are_noticed(void **state)
 {
     model_document document;
@@ -220,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_packed_comes_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_are_equal_when_their_bytes_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_changed_byte_and_a_missing_end_are_noticed, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(any_values_are_read_or_refused, set_up, tear_down),
