@@ -21,196 +21,9 @@
 #include "candlegraph/candlegraph.h"
 #include "support/capture.h"
 #include "support/complaint.h"
+#include "support/faults.h"
 
 #include <cmocka.h>
-
-/* --- a kernel that fails on request --- */
-
-typedef struct faults {
-    const os_calls *kernel;
-    uint64_t calls;   /* since arm() */
-    uint64_t fail_at; /* 0 = never */
-    bool is_persistent;
-    bool is_short; /* reads and writes move a few bytes at a time */
-    int error;
-    uint64_t failures;
-    const char *failed_call; /* the last one */
-    int open_files;
-} faults;
-
-static bool fails(faults *self, const char *call)
-{
-    self->calls++;
-    if (self->fail_at == 0 || self->calls < self->fail_at ||
-        (self->calls > self->fail_at && !self->is_persistent))
-        return false;
-    self->failures++;
-    self->failed_call = call;
-    errno = self->error;
-    return true;
-}
-
-static int faulty_open_at(void *context, int directory, const char *path, int flags, unsigned mode)
-{
-    faults *self = context;
-    int file;
-
-    if (fails(self, "open"))
-        return -1;
-    file = self->kernel->open_at(self->kernel->context, directory, path, flags, mode);
-    self->open_files += file >= 0;
-    return file;
-}
-
-/* A close that fails has closed all the same. */
-static int faulty_close(void *context, int file)
-{
-    faults *self = context;
-    int result = self->kernel->close(self->kernel->context, file);
-
-    assert_int_equal(result, 0);
-    self->open_files--;
-    return fails(self, "close") ? -1 : 0;
-}
-
-static int64_t faulty_read(void *context, int file, void *to, size_t count)
-{
-    faults *self = context;
-
-    if (fails(self, "read"))
-        return -1;
-    if (self->is_short && count > 3)
-        count = 3;
-    return self->kernel->read(self->kernel->context, file, to, count);
-}
-
-static int64_t faulty_write(void *context, int file, const void *from, size_t count)
-{
-    faults *self = context;
-
-    if (fails(self, "write")) {
-        /* Half of it arrives before the disk is full; EINTR means that nothing did. */
-        if (count > 1 && self->error != EINTR &&
-            self->kernel->write(self->kernel->context, file, from, count / 2) < 0)
-            fail_msg("the test cannot write");
-        errno = self->error;
-        return -1;
-    }
-    if (self->is_short && count > 1)
-        count /= 2;
-    return self->kernel->write(self->kernel->context, file, from, count);
-}
-
-static int faulty_fstat(void *context, int file, struct stat *ret)
-{
-    faults *self = context;
-
-    return fails(self, "fstat") ? -1 : self->kernel->fstat(self->kernel->context, file, ret);
-}
-
-static int faulty_lstat_at(void *context, int directory, const char *path, struct stat *ret)
-{
-    faults *self = context;
-
-    return fails(self, "lstat")
-               ? -1
-               : self->kernel->lstat_at(self->kernel->context, directory, path, ret);
-}
-
-static int faulty_fsync(void *context, int file)
-{
-    faults *self = context;
-
-    return fails(self, "fsync") ? -1 : self->kernel->fsync(self->kernel->context, file);
-}
-
-static int faulty_rename_at(void *context, int from_directory, const char *from, int to_directory,
-                            const char *to)
-{
-    faults *self = context;
-
-    return fails(self, "rename") ? -1
-                                 : self->kernel->rename_at(self->kernel->context, from_directory,
-                                                           from, to_directory, to);
-}
-
-static int faulty_unlink_at(void *context, int directory, const char *path, int flags)
-{
-    faults *self = context;
-
-    return fails(self, "unlink")
-               ? -1
-               : self->kernel->unlink_at(self->kernel->context, directory, path, flags);
-}
-
-static int faulty_mkdir_at(void *context, int directory, const char *path, unsigned mode)
-{
-    faults *self = context;
-
-    return fails(self, "mkdir")
-               ? -1
-               : self->kernel->mkdir_at(self->kernel->context, directory, path, mode);
-}
-
-static int64_t faulty_read_directory(void *context, int directory, void *to, size_t count)
-{
-    faults *self = context;
-
-    return fails(self, "read directory")
-               ? -1
-               : self->kernel->read_directory(self->kernel->context, directory, to, count);
-}
-
-static int64_t faulty_random(void *context, void *to, size_t count)
-{
-    faults *self = context;
-
-    return fails(self, "random") ? -1 : self->kernel->random(self->kernel->context, to, count);
-}
-
-static uint64_t faulty_monotonic_ns(void *context)
-{
-    faults *self = context;
-
-    return self->kernel->monotonic_ns(self->kernel->context);
-}
-
-static int faulty_lock(void *context, int file)
-{
-    faults *self = context;
-
-    return fails(self, "lock") ? -1 : self->kernel->lock(self->kernel->context, file);
-}
-
-static os_calls faulty_calls(faults *self)
-{
-    *self = (faults){.kernel = os_of(NULL)};
-    return (os_calls){.context = self,
-                      .open_at = faulty_open_at,
-                      .close = faulty_close,
-                      .read = faulty_read,
-                      .write = faulty_write,
-                      .fstat = faulty_fstat,
-                      .lstat_at = faulty_lstat_at,
-                      .fsync = faulty_fsync,
-                      .rename_at = faulty_rename_at,
-                      .unlink_at = faulty_unlink_at,
-                      .mkdir_at = faulty_mkdir_at,
-                      .read_directory = faulty_read_directory,
-                      .random = faulty_random,
-                      .monotonic_ns = faulty_monotonic_ns,
-                      .lock = faulty_lock};
-}
-
-static void arm(faults *self, uint64_t fail_at, int error, bool is_persistent)
-{
-    self->calls = 0;
-    self->failures = 0;
-    self->failed_call = "";
-    self->fail_at = fail_at;
-    self->error = error;
-    self->is_persistent = is_persistent;
-}
 
 /* EINTR for ever is no kernel's answer: it is tried once only. */
 static const int errors[] = {EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, EINTR};
@@ -283,8 +96,8 @@ static void expect_opening(const cg_env *env, faults *kernel, const char *path)
     cg_code code = cg_run_open(env, path, &run, &err);
 
     if (kernel->open_files != 0)
-        fail_msg("open, call %" PRIu64 " (%s, %s): %d descriptors left", kernel->fail_at,
-                 kernel->failed_call, strerror(kernel->error), kernel->open_files);
+        fail_msg("open, call %" PRIu64 " (%s, %s): %d descriptors left", kernel->at, kernel->failed,
+                 strerror(kernel->error), kernel->open_files);
     if (code == CG_OK) {
         cg_run_facts facts = {.size = sizeof facts};
 
@@ -294,7 +107,7 @@ static void expect_opening(const cg_env *env, faults *kernel, const char *path)
         return;
     }
     if (kernel->failures == 0 || code != CG_NOT_FOUND || err.code != code || err.text[0] == '\0')
-        fail_msg("open, call %" PRIu64 " (%s, %s): %s (%s)", kernel->fail_at, kernel->failed_call,
+        fail_msg("open, call %" PRIu64 " (%s, %s): %s (%s)", kernel->at, kernel->failed,
                  strerror(kernel->error), cg_code_name(code), err.text);
 }
 
@@ -302,7 +115,7 @@ static void opening_survives_every_refusal(void **state)
 {
     static capture c;
     faults kernel;
-    const os_calls calls = faulty_calls(&kernel);
+    const os_calls calls = faults_table(&kernel);
     const cg_env env = {.size = sizeof env, .os = &calls};
     char file[600];
     char path[600];
@@ -321,15 +134,14 @@ static void opening_survives_every_refusal(void **state)
                 uint64_t k = 0;
 
                 do {
-                    arm(&kernel, ++k, errors[e], is_persistent != 0);
+                    faults_arm(&kernel, is_persistent != 0 ? FAULT_ERRORS : FAULT_ERROR, ++k,
+                               errors[e]);
                     expect_opening(&env, &kernel, path);
                 } while (kernel.failures > 0);
             }
         }
-        kernel.is_short = true;
-        arm(&kernel, 0, 0, false);
+        faults_arm(&kernel, FAULT_SHORTS, 0, 0);
         expect_opening(&env, &kernel, path);
-        kernel.is_short = false;
     }
     sweep("");
 }
@@ -420,31 +232,30 @@ static void expect_writing(const cg_env *env, faults *kernel, const target *to)
     rmdir(in_directory(other, "a/b"));
     rmdir(in_directory(other, "a"));
     if (kernel->open_files != 0)
-        complain("%s, call %" PRIu64 " (%s, %s): %d descriptors left", to->name, kernel->fail_at,
-                 kernel->failed_call, strerror(kernel->error), kernel->open_files);
-    if (hidden != 0 && !kernel->is_persistent)
+        complain("%s, call %" PRIu64 " (%s, %s): %d descriptors left", to->name, kernel->at,
+                 kernel->failed, strerror(kernel->error), kernel->open_files);
+    if (hidden != 0 && kernel->fault != FAULT_ERRORS)
         complain("%s, call %" PRIu64 " (%s, %s): a temporary file is left behind (%s)", to->name,
-                 kernel->fail_at, kernel->failed_call, strerror(kernel->error), cg_code_name(code));
+                 kernel->at, kernel->failed, strerror(kernel->error), cg_code_name(code));
     if (to->is_forbidden && code == CG_OK)
         complain("%s, call %" PRIu64 " (%s, %s): was allowed onto an input or into a bundle",
-                 to->name, kernel->fail_at, kernel->failed_call, strerror(kernel->error));
+                 to->name, kernel->at, kernel->failed, strerror(kernel->error));
     is_published = code == CG_OK || code == CG_DURABILITY;
     if (is_published ? left != NEW : left != (to->is_there ? OLD : ABSENT))
-        complain("%s, call %" PRIu64 " (%s, %s): says %s, but the file is %s", to->name,
-                 kernel->fail_at, kernel->failed_call, strerror(kernel->error), cg_code_name(code),
-                 words[left]);
+        complain("%s, call %" PRIu64 " (%s, %s): says %s, but the file is %s", to->name, kernel->at,
+                 kernel->failed, strerror(kernel->error), cg_code_name(code), words[left]);
     if (code == CG_OUTPUT_REFUSED && (to->is_forbidden || kernel->failures > 0))
         return; /* where it lies could not be told: no is the answer */
     if (code != CG_OK && (kernel->failures == 0 ||
                           (code != CG_OUTPUT && code != CG_DURABILITY && code != CG_NOT_FOUND)))
-        complain("%s, call %" PRIu64 " (%s, %s): %s (%s)", to->name, kernel->fail_at,
-                 kernel->failed_call, strerror(kernel->error), cg_code_name(code), err.text);
+        complain("%s, call %" PRIu64 " (%s, %s): %s (%s)", to->name, kernel->at, kernel->failed,
+                 strerror(kernel->error), cg_code_name(code), err.text);
 }
 
 static void writing_survives_every_refusal(void **state)
 {
     faults kernel;
-    const os_calls calls = faulty_calls(&kernel);
+    const os_calls calls = faults_table(&kernel);
     const cg_env env = {.size = sizeof env, .os = &calls};
 
     (void)state;
@@ -455,15 +266,14 @@ static void writing_survives_every_refusal(void **state)
                 uint64_t k = 0;
 
                 do {
-                    arm(&kernel, ++k, errors[e], is_persistent != 0);
+                    faults_arm(&kernel, is_persistent != 0 ? FAULT_ERRORS : FAULT_ERROR, ++k,
+                               errors[e]);
                     expect_writing(&env, &kernel, &targets[t]);
                 } while (kernel.failures > 0);
             }
         }
-        kernel.is_short = true;
-        arm(&kernel, 0, 0, false);
+        faults_arm(&kernel, FAULT_SHORTS, 0, 0);
         expect_writing(&env, &kernel, &targets[t]);
-        kernel.is_short = false;
     }
     assert_int_equal(complaints, 0);
 }

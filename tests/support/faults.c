@@ -18,7 +18,7 @@
 static bool fails(faults *self, const char *call)
 {
     self->calls++;
-    if (self->fault == FAULT_NONE || self->fault == FAULT_SHORT || self->calls < self->at)
+    if (self->fault == FAULT_NONE || self->fault >= FAULT_SHORT || self->calls < self->at)
         return false;
     if (self->fault == FAULT_KILL) {
         if (self->calls == self->at)
@@ -60,6 +60,8 @@ static int close_file(void *context, int file)
 
 static size_t moved(const faults *self, size_t count)
 {
+    if (self->fault == FAULT_SHORTS)
+        return count > 3 ? 3 : count;
     return self->fault == FAULT_SHORT && self->calls == self->at && count > 1 ? count / 2 : count;
 }
 

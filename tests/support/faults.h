@@ -20,7 +20,8 @@ enum fault {
     FAULT_KILL,   /* SIGKILL before the call */
     FAULT_ERROR,  /* the call fails once */
     FAULT_ERRORS, /* and all later ones, but for close */
-    FAULT_SHORT   /* a read or write moves half */
+    FAULT_SHORT,  /* a read or write moves half */
+    FAULT_SHORTS  /* every one moves three bytes at most */
 };
 
 typedef struct faults {
