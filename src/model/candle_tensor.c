@@ -758,18 +758,43 @@ cg_code tensor_lost(library_call *call, type_ref type)
     return std_give(call, value_make(self->values, &it));
 }
 
-/* A Var is a leaf that is trained. */
+/*
+ * Is it a tensor that operations made, and surely no variable? What may hand on its operand as it
+ * is (clone, contiguous, a cast) is asked about that.
+ */
+static bool is_computed(const flow *graph, node_ref which)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        const flow_node *node = flow_at(graph, which);
+        const operation_row *row = operation_at(node->row);
+
+        if (node->kind != FLOW_OPERATION || node->is_variable)
+            return false;
+        if (row->domain != DOMAIN_SAME && row->domain != DOMAIN_CAST)
+            return true;
+        if (row->gradient != GRADIENT_PASSES || row->shape != SHAPE_SAME || node->edge_count == 0)
+            return true;
+        which = graph->edges.at[node->first_edge].from;
+    }
+    return false;
+}
+
+/* A Var is a leaf that is trained. Made of a tensor that is no variable, it knows nothing of it. */
 static cg_code give_variable(library_call *call)
 {
     eval *self = call->eval;
+    bool is_copy = str_starts_with(call->name, CG_LIT("from_tensor"));
+    node_ref from = 0;
     node_ref node = 0;
-    cg_str path;
+    cg_str path = CG_LIT("candle_core::Var::from_tensor");
 
     if (self->flow == NULL)
         return tensor_give(call);
-    if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s",
-                      STR_NAME(str_starts_with(call->name, CG_LIT("from_tensor")) ? CG_LIT("copy")
-                                                                                  : call->name)))
+    if (is_copy && std_arg(call, 0) != 0)
+        from = flow_of(self->flow, std_arg(call, 0));
+    if ((from == 0 || !is_computed(self->flow, from)) &&
+        !arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s",
+                      STR_NAME(is_copy ? CG_LIT("copy") : call->name)))
         return no_memory(call);
     CG_TRY(apply(call, path, call->args, call->count, 0, &node));
     self->flow->nodes.at[node].facts.carries = FLOW_YES;

@@ -18,10 +18,12 @@ static void require_number(flow_call *self, enum flow_need need, enum interval_n
 /* 0 times the logarithm of 0 is no number. */
 static void require_finite(flow_call *self, node_ref log, node_ref other)
 {
-    const flow_node *node = pattern_made_by(self, log, "log");
+    const flow_node *node;
     interval x = call_facts(self, other)->domain;
     interval inside;
 
+    log = pattern_same_numbers(self, log);
+    node = pattern_made_by(self, log, "log");
     if (node == NULL || other == 0 || !x.is_known || x.lo > 0 || x.hi < 0 ||
         (x.lo == 0 && x.lo_open) || !x.is_whole || x.is_rounded)
         return;

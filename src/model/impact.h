@@ -5,7 +5,9 @@
  *   impact_of_entry(run, mem, &map)           false: out of memory
  *   impact_at(&map, node)                     IMPACT_LOSS, ...
  *
- * Followed are the edges over which gradients pass: what is severed on purpose does not count. A
+ * Followed are the edges that numbers pass, gradient or not: `detach` and kernels without a
+ * backward step hand on what they get, and so does a tensor made of numbers that were read from
+ * another. A comparison, an index, what only a size is taken of and a cast to integers do not. A
  * step inside of a library's function is judged as the call of the function.
  */
 #ifndef CG_MODEL_IMPACT_H
@@ -23,9 +25,9 @@ enum impact {
 
 typedef struct impact_map {
     const flow *graph;
-    const uint8_t *to_loss;   /* flow_reach from the losses; NULL: there is none */
-    const uint8_t *to_output; /* NULL: nothing comes back */
-    bool infers;              /* the entry is also, or only, used without training */
+    const bool *to_loss;   /* by node: its numbers reach a loss; NULL: there is none */
+    const bool *to_output; /* NULL: nothing comes back */
+    bool infers;           /* the entry is also, or only, used without training */
 } impact_map;
 
 bool impact_of_entry(const entry_run *run, arena *mem, impact_map *ret) CG_MUST;

@@ -431,6 +431,25 @@ static void a_cut_under_a_condition_leaves_something(void **state)
     scanned_end(&s);
 }
 
+/* A Var that is made of a tensor knows nothing of what made it, unless it is that variable. */
+static void a_variable_made_of_a_tensor_is_a_copy(void **state)
+{
+    scanned s;
+
+    (void)state;
+    scanned_begin(&s, "use candle_core::Var;\n" NET
+                      "pub fn loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                      "let h = Var::from_tensor(&self.up.forward(x)?)?;\n"
+                      "self.down.forward(h.as_tensor())?.sqr()?.mean_all()\n}\n"
+                      "pub fn tied_loss(&self, x: &Tensor) -> Result<Tensor> {\n"
+                      "let w = Var::from_tensor(&self.up.weight().clone())?;\n"
+                      "x.matmul(&w)?.sqr()?.mean_all()\n}\n}\n");
+    assert_cut(scanned_finding(&s, "gradient-cut", "Net::loss"), "candle_core::Var::from_tensor",
+               "always", "vb: up.weight", "vb: down.weight");
+    assert_null(scanned_finding(&s, "gradient-cut", "Net::tied_loss"));
+    scanned_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +472,7 @@ int main(void)
         cmocka_unit_test(cuts_that_leave_nothing_together_are_an_error),
         cmocka_unit_test(what_another_loss_teaches_is_left),
         cmocka_unit_test(a_cut_under_a_condition_leaves_something),
+        cmocka_unit_test(a_variable_made_of_a_tensor_is_a_copy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

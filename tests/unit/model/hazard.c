@@ -53,6 +53,8 @@ static const sample SAMPLES[] = {
     {"(self.z(x)?.elu(1.0)? + 0.5)?.log()", NUMERIC "!"},
     /* products with logarithms */
     {"let p = ops::softmax(&self.z(x)?, 1)?; (p.log()? * &p)?.sum_all()", NUMERIC "! " PRODUCT "!"},
+    {"let p = ops::softmax(&self.z(x)?, 1)?; (p.log()?.detach() * &p)?.sum_all()",
+     NUMERIC "! " PRODUCT "!"},
     {"let p = (ops::softmax(&self.z(x)?, 1)? + 1e-6)?; (p.log()? * &p)?.sum_all()", ""},
     {"candle_nn::loss::binary_cross_entropy_with_logit(&self.z(x)?, y)",
      NUMERIC "! " LIBRARY "! " PRODUCT "!"},
@@ -344,6 +346,18 @@ static void test_impact(void **state)
         {"pub fn train_it(x: &Tensor) -> Result<Tensor> { "
          "candle_nn::loss::mse(&x.relu()?.log()?, x) }",
          MODEL_FINDING_SEVERITY_ERROR, "training impact on loss"},
+        /* What no gradient comes back through hands on numbers all the same. */
+        {"pub fn train_it(x: &Tensor) -> Result<Tensor> { "
+         "candle_nn::loss::mse(&x.relu()?.log()?.detach(), x) }",
+         MODEL_FINDING_SEVERITY_ERROR, "training impact on loss"},
+        {"pub fn train_it(x: &Tensor) -> Result<Tensor> { "
+         "let h = candle_nn::ops::softmax_last_dim(&x.relu()?.log()?)?; "
+         "candle_nn::loss::mse(&h.round()?, x) }",
+         MODEL_FINDING_SEVERITY_ERROR, "training impact on loss"},
+        {"pub fn train_it(x: &Tensor) -> Result<Tensor> { "
+         "let h = x.relu()?.log()?.argmax(1)?.to_dtype(candle_core::DType::F32)?; "
+         "candle_nn::loss::mse(&h, x) }",
+         MODEL_FINDING_SEVERITY_WARNING, "local only"},
         {"pub struct W { w: Tensor }\n"
          "impl W {\n"
          "pub fn new(vb: candle_nn::VarBuilder) -> Result<Self> { Ok(Self { w: vb.get(3, \"w\")? "
