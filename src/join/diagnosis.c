@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
+#include "join/absent_layers.h"
 #include "join/likeness.h"
 #include "join/prefix.h"
 #include "join/projection.h"
@@ -551,21 +552,41 @@ static bool is_one_of_several(const tensor_header *header)
     return at != SIZE_MAX && at > 0 && name.ptr[at - 1] >= '0' && name.ptr[at - 1] <= '9';
 }
 
-static cg_code find_rest(difference *self, cg_err *reterr)
+/* Keys that nothing is said about: those of every run, or those of some configurations. */
+static cg_code add_missing(difference *self, bool is_certain, cg_str explanation, cg_err *reterr)
 {
     key_pairs pairs = {0};
-    cg_code code = add_rest(self, true, false, &pairs, reterr);
+    cg_code code = CG_OK;
 
+    for (uint32_t i = 0; code == CG_OK && i < self->key_count; i++) {
+        if (key_is_open(&self->keys[i]) && self->keys[i].is_certain == is_certain)
+            code = difference_add_pair(self, &pairs, i, KEY_NOWHERE, reterr);
+    }
     if (code == CG_OK && pairs.count > 0)
-        code = difference_add_row(
-            self, DIAGNOSIS_UNEXPLAINED, &pairs, false,
-            is_one_of_several(self->header)
-                ? CG_LIT("the file is one of several parts; name the index or the folder")
+        code = difference_add_row(self, DIAGNOSIS_UNEXPLAINED, &pairs, false, explanation, NULL,
+                                  reterr);
+    vec_free(self->heap, &pairs);
+    return code;
+}
+
+static cg_code find_rest(difference *self, cg_err *reterr)
+{
+    bool is_part = is_one_of_several(self->header);
+    cg_str parts = CG_LIT("the file is one of several parts; name the index or the folder");
+    key_pairs pairs = {0};
+    cg_code code;
+
+    CG_TRY(add_missing(
+        self, true,
+        is_part ? parts
                 : CG_LIT("the code asks for these, and nothing in the file looks like them"),
-            NULL, reterr);
-    pairs.count = 0;
-    if (code == CG_OK)
-        code = add_rest(self, false, true, &pairs, reterr);
+        reterr));
+    CG_TRY(add_missing(self, false,
+                       is_part ? parts
+                               : CG_LIT("only some configurations ask for these, and nothing in "
+                                        "the file looks like them"),
+                       reterr));
+    code = add_rest(self, false, true, &pairs, reterr);
     if (code == CG_OK && pairs.count > 0)
         code = difference_add_row(self, DIAGNOSIS_UNEXPLAINED, &pairs, false,
                                   CG_LIT("the file holds these, and the code asks for none of "
@@ -717,6 +738,7 @@ cg_code diagnosis_run(difference *self, cg_err *reterr)
     CG_TRY(prefix_find_single(self, reterr));
     CG_TRY(find_ties(self, reterr));
     CG_TRY(find_running(self, reterr));
+    CG_TRY(absent_layers_find(self, reterr));
     CG_TRY(find_variant(self, reterr));
     CG_TRY(find_rest(self, reterr));
     CG_TRY(find_dtypes(self, reterr));

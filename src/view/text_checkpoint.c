@@ -53,20 +53,63 @@ static void say_shape(page *out, const doc_tensor_mismatch *row, bool is_of_file
     page_put(out, "]");
 }
 
+static bool is_missing_for_certain(const doc_checkpoint *doc, cg_str key)
+{
+    size_t low = 0, high = doc->missing_certain.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = str_compare(doc->missing_certain.at[middle], key);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* Positions of the first keys that are shown: those that every run lacks before the others. */
+static size_t choose_keys(const doc_checkpoint *doc, const sc_strs *keys, bool is_sorted,
+                          size_t ret[KEYS_SHOWN])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < keys->count && count < KEYS_SHOWN; i++) {
+        if (!is_sorted || is_missing_for_certain(doc, keys->at[i]))
+            ret[count++] = i;
+    }
+    for (size_t i = 0; is_sorted && i < keys->count && count < KEYS_SHOWN; i++) {
+        if (!is_missing_for_certain(doc, keys->at[i]))
+            ret[count++] = i;
+    }
+    return count;
+}
+
 /* One side of a row; `of` are the names of the model that stand on it, or beside it. */
-static void say_keys(page *out, const doc_checkpoint *doc, const sc_strs *of, const sc_strs *keys,
+static void say_keys(page *out, const doc_checkpoint *doc, const doc_diagnosis *row,
                      bool is_of_file)
 {
+    const sc_strs *keys = is_of_file ? &row->file_keys : &row->keys;
+    const sc_strs *of = &row->keys;
+    /* Where each key has its tensor, both sides keep the order of their names. */
+    bool is_sorted = !is_of_file && row->key_map.count == 0;
+    size_t chosen[KEYS_SHOWN];
+    size_t count = choose_keys(doc, keys, is_sorted, chosen);
+
     if (keys->count == 0)
         return;
     page_putf(out, "    %-5s", is_of_file ? "file" : "code");
-    for (size_t i = 0; i < keys->count && i < KEYS_SHOWN; i++) {
+    for (size_t i = 0; i < count; i++) {
+        size_t at = chosen[i];
         const doc_tensor_mismatch *other =
-            of->count == keys->count ? mismatch_of(doc, of->at[i]) : NULL;
+            of->count == keys->count ? mismatch_of(doc, of->at[at]) : NULL;
 
         page_put(out, i > 0 ? "          " : "");
-        page_name(out, keys->at[i], 0);
-        if (other != NULL && (!is_of_file || str_equal(other->file_key, keys->at[i])))
+        page_name(out, keys->at[at], 0);
+        if (other != NULL && (!is_of_file || str_equal(other->file_key, keys->at[at])))
             say_shape(out, other, is_of_file);
         page_end(out);
     }
@@ -87,8 +130,8 @@ static void say_row(page *out, const doc_checkpoint *doc, const doc_diagnosis *r
     page_end(out);
     safe_add(&out->say, row->explanation, 0);
     page_paragraph(out, INK_PLAIN, 4, 4);
-    say_keys(out, doc, &row->keys, &row->keys, false);
-    say_keys(out, doc, &row->keys, &row->file_keys, true);
+    say_keys(out, doc, row, false);
+    say_keys(out, doc, row, true);
 }
 
 static void say_shards(page *out, const doc_checkpoint *doc)

@@ -122,6 +122,51 @@ static void a_family_that_lacks_a_layer_lists_that_layer(void **state)
     end(&w);
 }
 
+static void layers_that_are_not_there_are_told(void **state)
+{
+    static const char stack[] = "vb h.{i}.a.weight = n, n : linear\n"
+                                "vb h.{i}.ln.weight = n : norm\n"
+                                "vb? h.{i}.more.weight = n, n : linear\n"
+                                "vb out.weight = v, n : linear\n";
+    world w;
+    const doc_diagnosis *row;
+
+    (void)state;
+    compare(&w, stack,
+            "h.0.a.weight F32 2 2\nh.0.ln.weight F32 2\nh.2.a.weight F32 2 2\n"
+            "h.2.ln.weight F32 2\nout.weight F32 5 2\n");
+    row = w.doc.diagnosis.at;
+    assert_int_equal(w.doc.diagnosis.count, 2);
+    assert_text(row->code, "unexplained");
+    assert_text(row->explanation, "layer 1 of 3 of `h.{i}` is not in the file: 2 keys");
+    /* What only some configurations ask for is no part of it. */
+    assert_int_equal(row->keys.count, 2);
+    assert_int_equal(row[1].keys.count, 3);
+    end(&w);
+    /* Below another prefix, and several of them. */
+    compare(&w, stack,
+            "m.h.0.a.weight F32 2 2\nm.h.0.ln.weight F32 2\nm.h.0.more.weight F32 2 2\n"
+            "m.h.2.a.weight F32 2 2\nm.h.2.ln.weight F32 2\nm.h.2.more.weight F32 2 2\n"
+            "m.h.11.a.weight F32 2 2\nm.h.11.ln.weight F32 2\nm.h.11.more.weight F32 2 2\n"
+            "m.out.weight F32 5 2\n");
+    row = row_of(&w, "unexplained", 1);
+    assert_text(row->explanation,
+                "layers 1 and 3 to 10 of 12 of `h.{i}` are not in the file: 27 keys");
+    end(&w);
+    /* Members of members; one of which something is there is not absent. */
+    compare(&w, "vb h.{i}.e.{j}.w = n\nvb h.{i}.e.{j}.b = n\n",
+            "h.0.e.0.w F32 2\nh.0.e.0.b F32 2\nh.0.e.1.w F32 2\nh.0.e.1.b F32 2\n"
+            "h.1.e.1.w F32 2\nh.1.e.1.b F32 2\n");
+    row = row_of(&w, "unexplained", 1);
+    assert_text(row->explanation, "layer 0 of 2 of `h.1.e.{j}` is not in the file: 2 keys");
+    end(&w);
+    compare(&w, "vb h.{i}.w = n\nvb h.{i}.b = n\n", "h.0.w F32 2\nh.0.b F32 2\nh.1.w F32 2\n");
+    row = row_of(&w, "unexplained", 1);
+    assert_text(row->explanation,
+                "the code asks for these, and nothing in the file looks like them");
+    end(&w);
+}
+
 static void one_wrong_tensor_is_told_from_the_others(void **state)
 {
     world w;
@@ -523,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_file_that_fits_has_no_diagnosis),
         cmocka_unit_test(what_the_file_decides_is_told),
         cmocka_unit_test(a_family_that_lacks_a_layer_lists_that_layer),
+        cmocka_unit_test(layers_that_are_not_there_are_told),
         cmocka_unit_test(one_wrong_tensor_is_told_from_the_others),
         cmocka_unit_test(a_prefix_of_the_file_is_named),
         cmocka_unit_test(one_key_of_another_prefix_is_told),
