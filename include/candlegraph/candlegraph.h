@@ -140,7 +140,7 @@ CG_API cg_code cg_write_page_against(const cg_env *env, const cg_run *run, const
     X(SPANS, "spans", true, true, true, "all nodes and edges of the derived graph")                \
     X(TENSORS, "tensors", true, true, true, "recorded tensors")                                    \
     X(TENSOR_STATS, "tensor-stats", false, true, true, "recorded tensor statistics")               \
-    X(GRADIENTS, "gradients", true, true, true, "gradient state per parameter")                    \
+    X(GRADIENTS, "gradients", true, true, true, "gradients, also when they are missing")           \
     X(CAPABILITIES, "capabilities", false, false, false, "what the capture may be used for")       \
     X(GPU_STATUS, "gpu-status", false, false, false, "state of the Nsight evidence")               \
     X(GPU_CORRELATION, "gpu-correlation", false, false, false, "labels against projected ranges")  \

@@ -3,6 +3,7 @@
 
 #include "api/caller.h"
 #include "api/scan_repository.h"
+#include "exec/health.h"
 #include "model/baseline.h"
 #include "model/cargo_lines.h"
 #include "model/explain.h"
@@ -511,16 +512,45 @@ static void emit_rules(const void *from, jsonw *out)
     jw_end(out);
 }
 
+/* An issue of a run's health, told like a rule. */
+static rule_row rule_of_health(const health_row *row)
+{
+    bool is_warning = row->severity == HEALTH_WARNING;
+
+    return (rule_row){
+        .code = row->word,
+        .severity = is_warning ? MODEL_FINDING_SEVERITY_WARNING : MODEL_FINDING_SEVERITY_ERROR,
+        .title = row->title,
+        .means = row->severity == HEALTH_EITHER
+                     ? CG_LIT("What was recorded of the run contradicts itself or its contract; of "
+                              "a capture that failed this is a warning.")
+                 : is_warning ? CG_LIT("The run's record leaves something out.")
+                              : CG_LIT("What was recorded of the run contradicts itself or its "
+                                       "contract."),
+        .hurts = is_warning ? CG_LIT("What rests on it cannot be answered; the rest stands.")
+                            : CG_LIT("Nothing may be concluded from such a capture: no times, no "
+                                     "graph, no comparison."),
+        .fix = row->mend};
+}
+
 cg_code cg_write_explanation(const cg_env *env, const char *code, const cg_format *format,
                              cg_sink sink, cg_err *reterr)
 {
     const rule_row *row = NULL;
+    rule_row of_health;
     text_style style;
     writing to;
     bool is_text = caller_wants_text(format, &style);
 
     if (code != NULL) {
-        row = rule_find(str_trim(str_from(code)));
+        cg_str word = str_trim(str_from(code));
+        const health_row *issue = health_row_find(word);
+
+        row = rule_find(word);
+        if (row == NULL && issue != NULL) {
+            of_health = rule_of_health(issue);
+            row = &of_health;
+        }
         if (row == NULL)
             return cg_fail(reterr, PROBLEM_RULE, "no finding has the code `%.*s`",
                            ERR_STR(str_from(code)));

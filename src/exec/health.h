@@ -13,7 +13,7 @@
 
 /* code word of the wire; order of the table is free. */
 enum health_code {
-#define HEALTH(name, word) HEALTH_##name,
+#define HEALTH(name, word, severity, title, mend) HEALTH_##name,
 #include "exec/health.def"
 #undef HEALTH
     HEALTH_CODE_COUNT
@@ -84,11 +84,29 @@ void health_free(health_report *report);
 
 cg_str health_code_word(uint8_t code);
 
+enum health_severity { HEALTH_ERROR, HEALTH_WARNING, HEALTH_EITHER };
+
+/* What is known about every issue of a code. */
+typedef struct health_row {
+    cg_str word;
+    uint8_t severity; /* HEALTH_EITHER: an error of a complete capture, a warning of a failed one */
+    cg_str title;
+    cg_str mend; /* what to do */
+} health_row;
+
+extern const health_row health_rows[HEALTH_CODE_COUNT];
+
+/* The row of a code, or NULL. */
+const health_row *health_row_find(cg_str word);
+
 /*
  * Append the message of an issue. Text from the trace stays raw: escape it for
  * its destination. A gradient family message names the family and the first 20
  * keys at fault with their state, and nothing that is in order.
  */
 void health_message(const health_report *report, const health_issue *issue, buf *out);
+/* The same for people: no more than `most` keys are named. */
+void health_message_short(const health_report *report, const health_issue *issue, uint64_t most,
+                          buf *out);
 
 #endif

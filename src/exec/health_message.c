@@ -7,21 +7,35 @@
 /* Keys a family message names before it counts the rest. */
 #define NAMED_KEYS 20
 
-cg_str health_code_word(uint8_t code)
-{
-    static const char *const words[HEALTH_CODE_COUNT] = {
-#define HEALTH(name, word) word,
+const health_row health_rows[HEALTH_CODE_COUNT] = {
+#define HEALTH(name, word, severity, title, mend)                                                  \
+    [HEALTH_##name] = {{word, sizeof(word) - 1},                                                   \
+                       HEALTH_##severity,                                                          \
+                       {title, sizeof(title) - 1},                                                 \
+                       {mend, sizeof(mend) - 1}},
 #include "exec/health.def"
 #undef HEALTH
-    };
+};
 
-    return str_from(words[code]);
+cg_str health_code_word(uint8_t code)
+{
+    return health_rows[code].word;
+}
+
+const health_row *health_row_find(cg_str word)
+{
+    for (size_t i = 0; i < HEALTH_CODE_COUNT; i++) {
+        if (str_equal(health_rows[i].word, word))
+            return &health_rows[i];
+    }
+    return NULL;
 }
 
 typedef struct message {
     const health_report *report;
     const trace_doc *trace;
     const health_issue *issue;
+    uint64_t most; /* keys of a family that are named before the rest is counted */
     buf *out;
 } message;
 
@@ -369,7 +383,7 @@ static void add_members(const message *self)
         uint32_t entry = families->entries.at[i];
         uint8_t state = families->states.at[entry];
 
-        if (!is_at_fault(self->issue->code, state) || count++ >= NAMED_KEYS)
+        if (!is_at_fault(self->issue->code, state) || count++ >= self->most)
             continue;
         add(self, count > 1 ? ", " : ": ");
         add_quoted(self, entries[entry].key);
@@ -382,9 +396,9 @@ static void add_members(const message *self)
             buf_add(self->out, sc_word(&words_gradient_state, state));
         add(self, ")");
     }
-    if (count > NAMED_KEYS) {
+    if (count > self->most) {
         add(self, " and ");
-        add_number(self, count - NAMED_KEYS, " more");
+        add_number(self, count - self->most, " more");
     }
 }
 
@@ -534,7 +548,13 @@ static void tell_contract(const message *self)
 
 void health_message(const health_report *report, const health_issue *issue, buf *out)
 {
-    const message self = {report, report->trace, issue, out};
+    health_message_short(report, issue, NAMED_KEYS, out);
+}
+
+void health_message_short(const health_report *report, const health_issue *issue, uint64_t most,
+                          buf *out)
+{
+    const message self = {report, report->trace, issue, most, out};
 
     switch ((enum health_code)issue->code) {
     case HEALTH_RUN_PROVENANCE: tell_run(&self); return;

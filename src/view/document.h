@@ -28,6 +28,13 @@ cg_code document_summary(const evidence *from, const document_input *input, cg_s
                          cg_err *reterr) CG_MUST;
 cg_code document_overview(const evidence *from, const document_input *input, cg_sink sink,
                           cg_err *reterr) CG_MUST;
+/*
+ * Can it be answered, in whatever form? Some kinds need the derived graph, others a trace whose
+ * spans and records are sound; what gradients came is told of a capture too whose only errors are
+ * about gradients. Fails with PROBLEM_FILTER, PROBLEM_NO_GRAPH.
+ */
+cg_code document_query_check(const evidence *from, const document_query *query,
+                             cg_err *reterr) CG_MUST;
 cg_code document_query_write(const evidence *from, const document_input *input,
                              const document_query *query, cg_sink sink, cg_err *reterr) CG_MUST;
 

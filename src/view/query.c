@@ -605,11 +605,27 @@ static void release_answer(asker *self)
 
 /* --- query --- */
 
-static cg_code check_query(const evidence *from, const document_query *query, cg_err *reterr)
+/* Their spans, operations and values are as sound as those of a valid trace. */
+static bool is_sound_but_for_gradients(const evidence *from)
+{
+    return from->health.is_valid || !from->health.has_other_error;
+}
+
+static bool has_what_it_needs(const evidence *from, const query_row *row, uint32_t kind)
+{
+    switch (kind) {
+    case QUERY_MODULE_TREE:
+    case QUERY_NAN_ORIGIN:
+    case QUERY_GAPS: return is_sound_but_for_gradients(from);
+    case QUERY_GRADIENTS:
+        return from->has_graph || (from->health.is_complete && is_sound_but_for_gradients(from));
+    default: return !row->needs_graph || from->has_graph;
+    }
+}
+
+cg_code document_query_check(const evidence *from, const document_query *query, cg_err *reterr)
 {
     const query_row *row;
-    bool needs_structure = query->kind == QUERY_MODULE_TREE || query->kind == QUERY_NAN_ORIGIN ||
-                           query->kind == QUERY_GAPS;
     cg_str reason;
 
     if (query->kind >= QUERY_COUNT)
@@ -617,21 +633,15 @@ static cg_code check_query(const evidence *from, const document_query *query, cg
     row = &query_rows[query->kind];
     if (has_filter(query) && !row->takes_filter)
         return cg_fail(reterr, PROBLEM_FILTER, "`%.*s` takes no label filter", ERR_STR(row->word));
-    reason = parts_no_graph_reason(from);
-    if (query->kind == QUERY_GRADIENTS && !from->has_graph && from->health.absent_gradients > 0)
-        return cg_fail(reterr, PROBLEM_NO_GRAPH,
-                       "`%.*s` needs a derived graph, and %llu declared gradient%s not present; "
-                       "`candle-graph overview` names them",
-                       ERR_STR(row->word), (unsigned long long)from->health.absent_gradients,
-                       from->health.absent_gradients == 1 ? " is" : "s are");
-    if (row->needs_graph && !from->has_graph)
-        return cg_fail(reterr, PROBLEM_NO_GRAPH, "`%.*s` needs a derived graph; %.*s",
-                       ERR_STR(row->word), (int)reason.len, reason.ptr);
-    if (needs_structure && !from->health.is_valid)
+    if (has_what_it_needs(from, row, query->kind))
+        return CG_OK;
+    if (!row->needs_graph)
         return cg_fail(reterr, PROBLEM_NO_GRAPH,
                        "`%.*s` needs a structurally valid trace, and this one has errors",
                        ERR_STR(row->word));
-    return CG_OK;
+    reason = parts_no_graph_reason(from);
+    return cg_fail(reterr, PROBLEM_NO_GRAPH, "`%.*s` needs a derived graph; %.*s",
+                   ERR_STR(row->word), (int)reason.len, reason.ptr);
 }
 
 static void write_query(asker *self, const document_input *input)
@@ -660,7 +670,7 @@ cg_code document_query_write(const evidence *from, const document_input *input,
     asker self = {.query = query};
     cg_code code;
 
-    CG_TRY(check_query(from, query, reterr));
+    CG_TRY(document_query_check(from, query, reterr));
     CG_TRY(pen_start(&self.pen, from, sink, true, reterr));
     code = query->kind == QUERY_SPANS || query->kind == QUERY_HEAVIEST ? pen_complete(&self.pen)
                                                                        : CG_OK;
@@ -702,7 +712,7 @@ cg_code document_answers(const evidence *from, cg_sink sink, cg_err *reterr)
     CG_TRY(pen_start(&self.pen, from, sink, true, reterr));
     self.pen.row_cap = PAGE_ROWS;
     result.gpu_gaps = (sc_stream){emit_gpu_gaps, &self.pen};
-    if (from->health.is_valid) {
+    if (is_sound_but_for_gradients(from)) {
         const origin_answer *found = &self.answers.origin;
         cg_code code = find_answer(&self, reterr);
 

@@ -68,6 +68,14 @@ static void origin_verdict(sections *to, const origin_answer *answer)
         buf_add(&to->page.say, CG_LIT("no tensor statistics were recorded, so nothing is known "
                                       "about non-finite values"));
         page_paragraph(&to->page, INK_WARN, 2, 4);
+        buf_add(
+            &to->page.say,
+            CG_LIT(
+                "next: record statistics of the loss and of what the layers return, and the "
+                "operations between them with their inputs and outputs "
+                "(`cg_record_tensor_stats`, `record_tensor_stats`); statistics of the loss alone "
+                "tell that it broke, not where"));
+        page_paragraph(&to->page, INK_GOOD, 2, 8);
     } else if (answer->non_finite_labels == 0) {
         buf_addf(&to->page.say, "✓ every value of the %zu recorded statistics is finite",
                  to->trace->stats.count);

@@ -310,30 +310,28 @@ static cg_code gpu(sections *to, const document_query *query, cg_err *reterr)
 
 typedef struct answer_row {
     const char *word;
-    bool needs_graph;
-    bool takes_filter;
     cg_code (*answer)(sections *to, const document_query *query, cg_err *reterr);
 } answer_row;
 
 static const answer_row answers[] = {
-    {"slowest-host", true, false, text_slowest_host},
-    {"slowest-device", true, false, text_slowest_device},
-    {"heaviest", true, false, text_heaviest},
-    {"memory", false, false, text_memory},
-    {"spans", true, true, spans},
-    {"tensors", true, true, tensors},
-    {"tensor-stats", false, true, tensor_stats},
-    {"gradients", true, true, gradients},
-    {"capabilities", false, false, capabilities},
-    {"gpu-status", false, false, gpu},
-    {"gpu-correlation", false, false, gpu},
-    {"gpu-phases", false, false, gpu},
-    {"gpu-kernels", false, false, gpu},
-    {"gpu-attribution-gaps", false, false, gpu},
-    {"labels", false, false, labels},
-    {"module-tree", false, false, text_time_tree},
-    {"nan-origin", false, false, text_nan_origin},
-    {"gaps", false, false, text_gaps},
+    {"slowest-host", text_slowest_host},
+    {"slowest-device", text_slowest_device},
+    {"heaviest", text_heaviest},
+    {"memory", text_memory},
+    {"spans", spans},
+    {"tensors", tensors},
+    {"tensor-stats", tensor_stats},
+    {"gradients", gradients},
+    {"capabilities", capabilities},
+    {"gpu-status", gpu},
+    {"gpu-correlation", gpu},
+    {"gpu-phases", gpu},
+    {"gpu-kernels", gpu},
+    {"gpu-attribution-gaps", gpu},
+    {"labels", labels},
+    {"module-tree", text_time_tree},
+    {"nan-origin", text_nan_origin},
+    {"gaps", text_gaps},
 };
 
 static const answer_row *find_answer(cg_str word)
@@ -348,14 +346,10 @@ static const answer_row *find_answer(cg_str word)
 cg_code text_answer(sections *to, const document_query *query, cg_err *reterr)
 {
     const answer_row *row = find_answer(query->word);
-    bool is_filtered = query->label.ptr != NULL || query->label_prefix.ptr != NULL;
 
     if (row == NULL)
         return cg_fail(reterr, PROBLEM_USAGE, "no question of this kind");
-    if (is_filtered && !row->takes_filter)
-        return cg_fail(reterr, PROBLEM_FILTER, "kind `%s` takes no label filter", row->word);
-    if (row->needs_graph && !to->from->has_graph)
-        return cg_fail(reterr, PROBLEM_NO_GRAPH, "kind `%s` needs a derived graph", row->word);
+    CG_TRY(document_query_check(to->from, query, reterr));
     section_verdict(to);
     return row->answer(to, query, reterr);
 }

@@ -122,6 +122,9 @@ static bool is_of_a_family(uint8_t code)
            code == HEALTH_FAMILY_LEAK || code == HEALTH_FAMILY_CONDITIONAL_LOW;
 }
 
+#define NAMED_KEYS   8u    /* of a family at fault; the query for gradients lists all */
+#define FAMILY_CELLS 2000u /* keys are names of the trace, of any length */
+
 void section_issues(sections *self, bool errors, size_t most)
 {
     const health_report *health = &self->from->health;
@@ -152,17 +155,23 @@ void section_issues(sections *self, bool errors, size_t most)
             continue;
         }
         buf_init(&message, &self->heap, (size_t)1 << 24);
-        health_message(health, issue, &message);
+        health_message_short(health, issue, NAMED_KEYS, &message);
         say(self, errors ? "✗ " : "! ");
         buf_add(&self->page.say, health_code_word(issue->code));
         if (counts[issue->code] > 1 && !is_of_a_family(issue->code))
             buf_addf(&self->page.say, " (%llu times, the first)",
                      (unsigned long long)counts[issue->code]);
         say(self, ": ");
-        safe_add(&self->page.say, buf_text(&message), families[issue->code] > 0 ? 200 : 400);
+        safe_add(&self->page.say, buf_text(&message),
+                 is_of_a_family(issue->code) ? FAMILY_CELLS : 400);
         page_check(&self->page, &message);
         buf_free(&message);
         page_paragraph(&self->page, errors ? INK_BAD : INK_WARN, 2, 4);
+        if (errors && families[issue->code] == 0) {
+            say(self, "mend: ");
+            buf_add(&self->page.say, health_rows[issue->code].mend);
+            page_paragraph(&self->page, INK_GOOD, 4, 10);
+        }
         if (is_of_a_family(issue->code)) {
             families[issue->code]++;
             counts[issue->code]--;
