@@ -2,7 +2,12 @@
 
 #include <inttypes.h>
 
-#define KEYS_SHOWN 8 /* of one row, each side */
+#include "base/sort.h"
+
+#define KEYS_SHOWN       8 /* of one row, each side */
+#define COMPONENTS_SHOWN 8 /* of a crate that has more, those that fit */
+#define CANDIDATES_SHOWN 3 /* of them when fewer fit */
+#define OTHERS_NAMED     5
 
 static const char *plural(uint64_t count)
 {
@@ -247,22 +252,99 @@ static void say_title(page *out, const doc_checkpoint *doc)
     page_end(out);
 }
 
+/* --- many components --- */
+
+/* What speaks for a component as the one that the file is of. */
+static int64_t fit_of(const doc_checkpoint *doc)
+{
+    return (int64_t)doc->matched_tensors - (int64_t)doc->missing_certain.count -
+           (int64_t)doc->shape_mismatches.count;
+}
+
+static bool fits_better(const void *context, uint32_t a, uint32_t b)
+{
+    const doc_checkpoint *all = context;
+    int64_t of_a = fit_of(&all[a]);
+    int64_t of_b = fit_of(&all[b]);
+    size_t perhaps_a = all[a].missing_conditional.count;
+    size_t perhaps_b = all[b].missing_conditional.count;
+
+    if (of_a != of_b)
+        return of_a > of_b;
+    return perhaps_a != perhaps_b ? perhaps_a < perhaps_b : a < b;
+}
+
+/* Of many components those that the file can be of: a library holds hundreds. */
+static size_t count_shown(const doc_checkpoint *all, const uint32_t *order, size_t count)
+{
+    size_t shown = 0;
+
+    if (count <= COMPONENTS_SHOWN)
+        return count;
+    while (shown < COMPONENTS_SHOWN && all[order[shown]].diagnosis.count == 0)
+        shown++;
+    return shown < CANDIDATES_SHOWN ? CANDIDATES_SHOWN : shown;
+}
+
+static void say_others(page *out, const doc_checkpoint *all, const uint32_t *order, size_t count)
+{
+    size_t named = count < OTHERS_NAMED ? count : OTHERS_NAMED;
+
+    if (count == 0)
+        return;
+    buf_addf(&out->say, "%zu other component%s fit%s less", count, plural(count),
+             count == 1 ? "s" : "");
+    for (size_t i = 0; i < named; i++) {
+        buf_add(&out->say, i == 0 ? CG_LIT(": ") : CG_LIT(", "));
+        safe_add(&out->say, all[order[i]].component, 0);
+        buf_addf(&out->say, " (%" PRIu64 ")", all[order[i]].matched_tensors);
+    }
+    buf_add(&out->say, count > named ? CG_LIT(", ...; ") : CG_LIT("; "));
+    buf_add(&out->say, CG_LIT("--component NAME compares one"));
+    page_end(out);
+    page_paragraph(out, INK_DIM, 0, 2);
+}
+
+static bool say_all(page *out, heap *from, const doc_checkpoint *doc, const sc_strs *settled)
+{
+    const doc_checkpoint *parts = doc->components.at;
+    size_t count = doc->components.count;
+    size_t bytes = (count + 1) * 2 * sizeof(uint32_t);
+    uint32_t *order = heap_resize(from, NULL, 0, bytes);
+    size_t shown;
+
+    if (order == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    if (count > COMPONENTS_SHOWN)
+        sort_with(order, order + count, count, fits_better, parts);
+    shown = count_shown(parts, order, count);
+    for (size_t i = 0; i < shown; i++) {
+        if (i > 0)
+            page_end(out);
+        say_title(out, &parts[order[i]]);
+        say_one(out, &parts[order[i]], settled_at(settled, order[i] + 1));
+    }
+    say_others(out, parts, order + shown, count - shown);
+    (void)heap_resize(from, order, bytes, 0);
+    return true;
+}
+
 cg_code text_checkpoint(heap *from, const doc_checkpoint *doc, const sc_strs *settled,
                         const text_style *style, cg_sink sink, cg_err *reterr)
 {
-    const doc_checkpoint *parts = doc->components.at;
+    bool is_told = true;
     page out;
+    cg_code code;
 
     page_open(&out, from, style, sink);
     if (doc->components.count == 0) {
         say_title(&out, doc);
         say_one(&out, doc, settled_at(settled, 0));
+    } else {
+        is_told = say_all(&out, from, doc, settled);
     }
-    for (size_t i = 0; i < doc->components.count; i++) {
-        if (i > 0)
-            page_end(&out);
-        say_title(&out, &parts[i]);
-        say_one(&out, &parts[i], settled_at(settled, i + 1));
-    }
-    return page_close(&out, reterr);
+    code = page_close(&out, reterr);
+    return is_told ? code : err_nomem(reterr);
 }
