@@ -5,7 +5,7 @@
 #include "model/flow_build.h"
 #include "model/index_text.h"
 
-#define LOOP_PASSES 4u
+#define LOOP_PASSES 5u
 
 /* --- match --- */
 
@@ -139,6 +139,7 @@ typedef struct carried {
     val after;
     val inside;       /* what it holds at the beginning of any round */
     bool is_replaced; /* each round leaves a number that does not depend on the one before it */
+    int64_t factor;   /* each round multiplies it by this; negative: divides; 0: neither */
     bool is_failed;   /* its numbers do not change by the same step every time */
 } carried;
 
@@ -157,6 +158,7 @@ typedef struct repetition {
     sym limit_name;        /* `while name < limit` */
     expr limit;
     bool is_failed; /* of the variable that is being widened */
+    int64_t factor;
     uint32_t repeat;
 } repetition;
 
@@ -281,6 +283,34 @@ static expr step_of(repetition *self, val before, val after)
     return step;
 }
 
+/* The number after so many rounds that multiply it by `factor`, or divide it by -factor. */
+static expr scaled(eval *self, expr number, int64_t factor, expr times)
+{
+    expr_pool *pool = self->exprs;
+    expr by = expr_const(pool, factor < 0 ? -factor : factor);
+
+    if (!number || !times)
+        return EXPR_NONE;
+    return expr_binary(pool, factor < 0 ? EXPR_DIV : EXPR_MUL, number,
+                       expr_binary(pool, EXPR_POW, by, times));
+}
+
+#define FACTOR_MOST 64
+
+/* `c *= 2`, `c /= 2`, `c <<= 1`: what one round made of a number; 0: something else. */
+static int64_t factor_of(eval *self, expr before, expr after)
+{
+    for (int64_t i = 2; before && after && i <= FACTOR_MOST; i++) {
+        expr by = expr_const(self->exprs, i);
+
+        if (expr_binary(self->exprs, EXPR_MUL, before, by) == after)
+            return i;
+        if (expr_binary(self->exprs, EXPR_DIV, before, by) == after)
+            return -i;
+    }
+    return 0;
+}
+
 /*
  * What a variable holds at the beginning of some round, from what it held before the loop and
  * after the first look (`inside` 0); or behind the loop, from what it held inside and after.
@@ -304,6 +334,8 @@ static val widened(repetition *self, val before, val inside, val after, bool is_
                                                  expr_binary(owner->exprs, EXPR_MUL, step, times))
                                    : EXPR_NONE;
 
+        if (self->factor && depth == 0)
+            return value_int(all, scaled(owner, value_number(all, before), self->factor, times));
         if (self->is_failed && is_after)
             return value_join(all, before, after);
         return value_int(all, self->is_failed ? EXPR_NONE : whole);
@@ -452,7 +484,23 @@ static bool is_settled(repetition *self)
             at->is_failed =
                 value_number(owner->values, at->after) != value_number(owner->values, at->first);
             is_good = is_good && !at->is_failed;
+        } else if (at->factor) {
+            if (scaled(owner, value_number(owner->values, at->inside), at->factor,
+                       expr_const(owner->exprs, 1)) == value_number(owner->values, at->after))
+                continue;
+            at->factor = 0;
+            at->is_replaced = may_replace(self, at);
+            at->is_failed = !at->is_replaced;
+            is_good = false;
         } else if (!follows(owner, expected, at->after, 0)) {
+            at->factor = value_kind_of(owner->values, at->first) == VALUE_INT &&
+                                 value_kind_of(owner->values, at->before) == VALUE_INT
+                             ? factor_of(owner, value_number(owner->values, at->before),
+                                         value_number(owner->values, at->first))
+                             : 0;
+            is_good = false;
+            if (at->factor)
+                continue;
             at->is_replaced = may_replace(self, at);
             at->is_failed = !at->is_replaced;
             is_good = false;
@@ -476,6 +524,31 @@ static void name_by_counter(repetition *self)
                                           value_number(self->eval->values, at->before));
         }
     }
+}
+
+/*
+ * What the last round left that replaces what was there: item n - 1 of a list. Only of what names
+ * an item: of no rounds at all it is a size that nobody knows, not another number. 0: no memory.
+ */
+static val left_last(repetition *self, const carried *at)
+{
+    eval *owner = self->eval;
+    expr symbol = symbol_of(self);
+    expr last = expr_binary(owner->exprs, EXPR_SUB, self->count, expr_const(owner->exprs, 1));
+    expr_list symbols = {0};
+    bool is_named = false;
+    val made;
+
+    if (expr_symbols(owner->exprs, value_number(owner->values, at->first), &symbols)) {
+        is_named = last != EXPR_NONE;
+        for (size_t i = 0; i < symbols.count; i++)
+            is_named = is_named && symbols.at[i] != symbol;
+    }
+    vec_free(owner->exprs->heap, &symbols);
+    made = is_named ? value_substitute(owner->values, at->first, symbol, last) : 0;
+    if (made == at->first || !made)
+        made = value_join(owner->values, at->before, at->after);
+    return made;
 }
 
 /*
@@ -504,6 +577,7 @@ static cg_code repeat(repetition *self, val *ret)
             carried *at = &self->cells.at[i];
 
             self->is_failed = at->is_failed;
+            self->factor = at->is_failed ? 0 : at->factor;
             if (owner->flow)
                 owner->flow->is_widening = true;
             at->inside = at->is_replaced && !at->is_failed
@@ -547,9 +621,12 @@ static cg_code repeat(repetition *self, val *ret)
     for (size_t i = 0; i < self->cells.count && code == CG_OK; i++) {
         carried *at = &self->cells.at[i];
         self->is_failed = at->is_failed || at->is_replaced;
+        self->factor = self->is_failed ? 0 : at->factor;
         if (owner->flow && at->inside)
             flow_carry(owner->flow, at->inside, at->after);
-        val made = widened(self, at->before, at->inside, at->after, true, 0);
+        val made = at->is_replaced && !at->is_failed
+                       ? left_last(self, at)
+                       : widened(self, at->before, at->inside, at->after, true, 0);
 
         code = made ? cell_assign(owner, at->cell, made) : err_nomem(owner->reterr);
     }

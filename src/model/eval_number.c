@@ -300,6 +300,9 @@ static cg_code integers(eval *self, enum ast_op op, val left, val right, ast_ref
     case OP_SHR:
         if (are_known && x >= 0 && y >= 0 && y < 63)
             result = expr_const(self->exprs, x >> y);
+        else if (!are_known) /* sizes are not negative */
+            result = expr_binary(self->exprs, EXPR_DIV, a,
+                                 expr_binary(self->exprs, EXPR_POW, expr_const(self->exprs, 2), b));
         break;
     case OP_BIT_AND:
         if (are_known)

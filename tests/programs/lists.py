@@ -126,7 +126,33 @@ CASES = [
     ("doubled", "base: usize, n: usize",
      "let mut ls = vec![]; let mut c = base; "
      "for i in 0..n { ls.push(linear(c, c * 2, vb.pp(i))?); c *= 2; }",
-     layers(("0", 4, 8), ("1", 8, 16), ("2", 16, 32))),
+     layers(("0", 4, 8), ("1", 8, 16), ("2", 16, 32)), {"1.weight": [16, 9]},
+     {"2.weight": [32, 8], "2.bias": [32]}),
+    ("doubled_and_behind", "base: usize, n: usize",
+     "let mut ls = vec![]; let mut c = base; "
+     "for i in 0..n { ls.push(linear(c, c << 1, vb.pp(i))?); c <<= 1; } "
+     'ls.push(linear(c, 3, vb.pp("out"))?);',
+     layers(("0", 4, 8), ("1", 8, 16), ("2", 16, 32), ("out", 32, 3)), {"1.weight": [16, 9]},
+     {"out.bias": [4]}),
+    ("halved", "base: usize, n: usize",
+     "let mut ls = vec![]; let mut c = base; "
+     "for i in 0..n { let half = c / 2; ls.push(linear(c, half, vb.pp(i))?); c = half; }",
+     layers(("0", 35, 17), ("1", 17, 8), ("2", 8, 4)), {"1.weight": [8, 35]}),
+    ("shifted", "base: usize, n: usize",
+     LOOP % ("i in 0..n", "linear(base << i, base >> i, vb.pp(i))"),
+     layers(("0", 4, 4), ("1", 8, 2), ("2", 16, 1)), {"2.weight": [1, 8]}),
+    ("behind_the_loop", "input: usize, hidden: &[usize], out: usize",
+     "let mut ls = vec![]; let mut prev = input; for (i, &h) in hidden.iter().enumerate() "
+     '{ ls.push(linear(prev, h, vb.pp(format!("l{i}")))?); prev = h; } '
+     'ls.push(linear(prev, out, vb.pp("out"))?);',
+     layers(("l0", 5, 16), ("l1", 16, 8), ("out", 8, 3)), {"out.weight": [3, 9], "out.bias": [4]}),
+    ("down_and_up", "mult: &[usize], base: usize",
+     "let mut ls = vec![]; let mut c = base; for (i, m) in mult.iter().enumerate() { "
+     "let o = base * m; ls.push(linear(c, o, vb.pp(i))?); c = o; } "
+     'ls.push(linear(c, 3, vb.pp("mid"))?); for (i, m) in mult.iter().rev().enumerate() { '
+     'let o = base * m; ls.push(linear(c + o, o, vb.pp("up").pp(i))?); c = o; }',
+     layers(("0", 4, 4), ("1", 4, 8), ("2", 8, 16), ("mid", 16, 3), ("up.0", 32, 16),
+            ("up.1", 24, 8), ("up.2", 12, 4)), {"1.weight": [8, 8]}),
     ("reversed_in_place", "dims: &[usize]",
      "let mut r = dims.to_vec(); r.reverse();" + LOOP % (
          "i in 0..r.len() - 1", "linear(r[i], r[i + 1], vb.pp(i))"),
