@@ -576,6 +576,53 @@ static cg_code apply_given(const caller *self, size_t component, wanted_paramete
     return CG_OK;
 }
 
+/* The only call, if its keys went through renamers that were followed; NULL: it is not so. */
+static const extract_use *renamed_use(const caller *self, size_t component)
+{
+    const extraction *from = self->self->from;
+    const program_item *item = &from->eval->program->items.at[self->component->constructor];
+    const extract_use *only = NULL;
+
+    if (!self->self->is_program && item->visibility == VISIBLE_PUBLIC)
+        return NULL;
+    for (size_t i = 0; i < from->uses.count; i++) {
+        if (from->uses.at[i].component != component)
+            continue;
+        if (only)
+            return NULL;
+        only = &from->uses.at[i];
+    }
+    return only && only->is_followed ? only : NULL;
+}
+
+static cg_code list_renamed(const caller *self, const extract_use *use, as_called_result *ret)
+{
+    const extract_parameter **asked = arena_take(self->self->mem, (use->count + 1) * sizeof *asked);
+    uint32_t *sources = arena_take(self->self->mem, (use->count + 1) * sizeof *sources);
+    bool is_alike = use->count == self->component->parameters.count;
+
+    if (!asked || !sources)
+        return nomem(self);
+    for (size_t i = 0; i < use->count; i++) {
+        if (is_listed(&use->parameters[i], asked, ret->count))
+            continue;
+        asked[ret->count] = &use->parameters[i];
+        sources[ret->count++] = is_alike ? (uint32_t)i : UINT32_MAX;
+    }
+    for (size_t i = 0; is_alike && i < use->count; i++) {
+        const extract_parameter *own = &self->component->parameters.at[i];
+
+        is_alike = use->parameters[i].place.file == own->place.file &&
+                   use->parameters[i].place.start == own->place.start;
+    }
+    for (size_t i = 0; !is_alike && i < ret->count; i++)
+        sources[i] = UINT32_MAX;
+    ret->use = use;
+    ret->asked = asked;
+    ret->sources = sources;
+    return CG_OK;
+}
+
 cg_code as_called_apply(const as_called *self, size_t component, wanted_parameter *parameters,
                         const key_step *steps, as_called_result *ret, cg_err *reterr)
 {
@@ -591,6 +638,8 @@ cg_code as_called_apply(const as_called *self, size_t component, wanted_paramete
         return CG_OK;
     if (of->root_count > 1)
         return apply_given(&work, component, parameters, steps, ret);
+    if (renamed_use(&work, component))
+        return list_renamed(&work, renamed_use(&work, component), ret);
     views = arena_zero(self->mem, (self->from->uses.count + 1) * sizeof *views);
     if (!views)
         return err_nomem(reterr);

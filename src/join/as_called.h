@@ -10,6 +10,7 @@
  *   the same of what a library keeps to itself; what it makes public others may call too: its keys
  *   get a prefix only where that fits the file better than none.
  *
+ * Of a builder whose names were followed through its renamers the keys are those of the only call.
  * A call that was not followed to its end, and a prefix that is not known, change nothing.
  */
 #ifndef CG_JOIN_AS_CALLED_H

@@ -117,6 +117,8 @@ static cg_code add_callers(const as_called *called, const function_facts *functi
         to->built_by = &steps[ret->use - all];
         to->maker = ret->use->function;
         to->maker_root = ret->use->root;
+        if (ret->use->is_followed)
+            to->renamed_by = NULL;
     }
     return ret->asked ? list_called(called, functions, ret, to, reterr) : CG_OK;
 }

@@ -277,7 +277,7 @@ cg_code candle_register(library_call *call, const candle_parameter *parameter, v
     else if (builder->condition != 0)
         entry.condition = builder->condition;
     else if (!is_known)
-        entry.condition = trail_add_condition(self->trail, CG_LIT("keys are renamed"));
+        entry.condition = trail_add_condition(self->trail, CG_LIT(BUILDER_RENAMED_CONDITION));
     shape = arena_take(&self->trail->mem, (parameter->rank + 1u) * sizeof *shape);
     if (shape == NULL)
         return no_memory(call);

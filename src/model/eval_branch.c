@@ -816,6 +816,41 @@ static val range_number(eval *self, expr number, type_ref type)
     return value_make(self->values, &made);
 }
 
+/* `'a'..='c'`, of ASCII; *ret 0: it is none, or not known. */
+static cg_code char_items(eval *self, const value *range, val *ret)
+{
+    const value *low = range->as.items[0] ? value_at(self->values, range->as.items[0]) : NULL;
+    const value *high = range->as.items[1] ? value_at(self->values, range->as.items[1]) : NULL;
+    uint64_t from, to;
+    size_t count = 0;
+    val *known;
+
+    *ret = 0;
+    if (!low || !high || low->kind != VALUE_CHAR || high->kind != VALUE_CHAR || !low->is_known ||
+        !high->is_known)
+        return CG_OK;
+    from = low->as.number;
+    to = high->as.number + (range->is_inclusive ? 1 : 0);
+    if (to > from + self->limits.unroll || to > 0x80)
+        return CG_OK;
+    known = arena_take(&self->values->mem, (size_t)(to > from ? to - from : 1) * sizeof *known);
+    if (!known)
+        return err_nomem(self->reterr);
+    for (uint64_t i = from; i < to; i++) {
+        char letter = (char)i;
+        value made = {.kind = VALUE_CHAR,
+                      .is_known = true,
+                      .type = low->type,
+                      .text = {&letter, 1},
+                      .as.number = i};
+
+        known[count] = value_make(self->values, &made);
+        if (!known[count++])
+            return err_nomem(self->reterr);
+    }
+    return eval_give(self, value_list(self->values, VALUE_LIST, known, count), ret);
+}
+
 static cg_code range_items(eval *self, const value *range, val *ret)
 {
     type_ref type = range_type(self, range);
@@ -908,7 +943,9 @@ cg_code eval_items(eval *self, val iterable, val *ret)
     at = value_at(self->values, iterable);
     switch ((enum value_kind)at->kind) {
     case VALUE_LIST: *ret = iterable; return CG_OK;
-    case VALUE_RANGE: return range_items(self, at, ret);
+    case VALUE_RANGE:
+        CG_TRY(char_items(self, at, ret));
+        return *ret ? CG_OK : range_items(self, value_at(self->values, iterable), ret);
     case VALUE_LAZY: return std_walk(self, iterable, ret);
     case VALUE_SOME:
         return eval_give(self, value_list(self->values, VALUE_LIST, at->as.items, 1), ret);

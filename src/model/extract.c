@@ -1232,6 +1232,7 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
         slot->is_renamed =
             slot->is_renamed || (at->kind == VALUE_BUILDER && at->as.builder->rename != NULL);
     }
+    slot->is_followed = slot->is_renamed && !track->roots.at[from->root].is_rekeyed;
     if (!copy_pieces(&self, from->prefix, &slot->prefix) ||
         !print_pieces(&self, from->prefix, &slot->printed) ||
         !arena_text(&ret->mem, track->roots.at[from->root].name, &slot->root))
@@ -1239,6 +1240,9 @@ cg_code extract_add_use(eval *interpreter, extraction *ret, uint32_t component, 
     for (size_t i = 1; code == CG_OK && i < track->parameters.count; i++) {
         if (is_part[i])
             code = keep_parameter(&self, &track->parameters.at[i], 0, &kept[slot->count++]);
+        if (is_part[i] && code == CG_OK)
+            slot->is_followed = slot->is_followed && !str_equal(kept[slot->count - 1].condition,
+                                                                CG_LIT(BUILDER_RENAMED_CONDITION));
     }
     self.kept += count;
     extractor_end(&self);

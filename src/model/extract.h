@@ -97,6 +97,7 @@ typedef struct extract_use {
      */
     cg_str given;
     bool is_renamed;                     /* names are changed between the file and the builder */
+    bool is_followed;                    /* by renamers alone, and the keys are what they made */
     const extract_parameter *parameters; /* with whole keys, and shapes as called */
     size_t count;
 } extract_use;

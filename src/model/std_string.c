@@ -428,7 +428,7 @@ cg_code string_chars(library_call *call)
         value it = {.kind = VALUE_CHAR, .is_known = true};
         size_t from = at;
 
-        str_next(text, &at);
+        it.as.number = str_next(text, &at);
         it.text = (cg_str){text.ptr + from, at - from};
         parts[count] = value_make(call->eval->values, &it);
         if (parts[count] == 0)

@@ -82,6 +82,9 @@ typedef struct trail_root {
     model_place place;
 } trail_root;
 
+/* Of a key that went through a renamer nobody could follow. */
+#define BUILDER_RENAMED_CONDITION "keys are renamed"
+
 enum builder_source {
     BUILDER_PARAMETER,
     BUILDER_VARMAP,
