@@ -138,15 +138,21 @@ void capture_gradient(capture *self, const char *root, const char *key)
                  self->gradient_count++, root, key);
 }
 
-static evidence *capture_read(const capture *self)
+evidence *capture_any(capture *self, const char *outcome, uint64_t end)
 {
     trace_doc *trace = NULL;
     evidence *ret = NULL;
     cg_err err = {0};
 
+    capture_line(self, "{'kind':'terminal','outcome':%s,'timestamp_ns':%" PRIu64 "}", outcome, end);
     if (trace_read_text(NULL, (cg_str){self->text, self->len}, &trace, &err) != CG_OK ||
         evidence_build(NULL, trace, &ret, &err) != CG_OK)
         fail_msg("line %" PRIu64 ": %s", err.line, err.text);
+    return ret;
+}
+
+static evidence *valid(evidence *ret)
+{
     if (!ret->health.is_valid)
         fail_msg("the capture of this test is not structurally valid");
     return ret;
@@ -154,17 +160,12 @@ static evidence *capture_read(const capture *self)
 
 evidence *capture_complete(capture *self, uint64_t end)
 {
-    capture_line(self, "{'kind':'terminal','outcome':'complete','timestamp_ns':%" PRIu64 "}", end);
-    return capture_read(self);
+    return valid(capture_any(self, CAPTURE_COMPLETE, end));
 }
 
 evidence *capture_failed(capture *self, uint64_t end)
 {
-    capture_line(self,
-                 "{'kind':'terminal','outcome':'failed','reason':'stopped','timestamp_ns':%" PRIu64
-                 "}",
-                 end);
-    return capture_read(self);
+    return valid(capture_any(self, CAPTURE_FAILED, end));
 }
 
 void capture_add_text(const evidence *from, sym symbol, buf *out)

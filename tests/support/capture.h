@@ -46,8 +46,12 @@ void capture_interval(capture *self, const char *span, const char *device, const
                       uint64_t start, uint64_t duration);
 void capture_gradient(capture *self, const char *root, const char *key);
 
+/* Valid ones; capture_any takes what comes. */
 evidence *capture_complete(capture *self, uint64_t end);
 evidence *capture_failed(capture *self, uint64_t end);
+#define CAPTURE_COMPLETE "'complete'"
+#define CAPTURE_FAILED   "'failed','reason':'stopped'"
+evidence *capture_any(capture *self, const char *outcome, uint64_t end);
 
 /* The text of a symbol, "-" for 0, appended. */
 void capture_add_text(const evidence *from, sym symbol, buf *out);

@@ -19,31 +19,14 @@ void facts_begin(capture *self, const char *contract)
         contract);
 }
 
-static evidence *read_facts(const capture *self)
-{
-    trace_doc *trace = NULL;
-    evidence *ret = NULL;
-    cg_err err = {0};
-
-    if (trace_read_text(NULL, (cg_str){self->text, self->len}, &trace, &err) != CG_OK ||
-        evidence_build(NULL, trace, &ret, &err) != CG_OK)
-        fail_msg("line %" PRIu64 ": %s", err.line, err.text);
-    return ret;
-}
-
 evidence *facts_complete(capture *self, uint64_t end)
 {
-    capture_line(self, "{'kind':'terminal','outcome':'complete','timestamp_ns':%" PRIu64 "}", end);
-    return read_facts(self);
+    return capture_any(self, CAPTURE_COMPLETE, end);
 }
 
 evidence *facts_failed(capture *self, uint64_t end)
 {
-    capture_line(self,
-                 "{'kind':'terminal','outcome':'failed','reason':'stopped','timestamp_ns':%" PRIu64
-                 "}",
-                 end);
-    return read_facts(self);
+    return capture_any(self, CAPTURE_FAILED, end);
 }
 
 void facts_rich(capture *self)
