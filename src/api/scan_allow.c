@@ -50,8 +50,37 @@ static bool is_ours(const allowing *self, cg_str word)
 
 /* --- comments --- */
 
-static cg_code add_comment(allowing *self, cg_str file, uint32_t line, cg_str code)
+/* The comment on this line of the text: where it is, and whether code stands before it. */
+static void locate(const rust_source *source, uint32_t line, suppress_comment *ret)
 {
+    cg_str text = source->text;
+    size_t start = 0;
+    size_t end;
+    size_t at;
+
+    for (uint32_t i = 1; i < line; i++) {
+        size_t next = str_find((cg_str){text.ptr + start, text.len - start}, CG_LIT("\n"));
+
+        if (next == SIZE_MAX)
+            return;
+        start += next + 1;
+    }
+    end = str_find((cg_str){text.ptr + start, text.len - start}, CG_LIT("\n"));
+    end = end == SIZE_MAX ? text.len : start + end;
+    at = str_find((cg_str){text.ptr + start, end - start}, CG_LIT("candle-graph:"));
+    at = at == SIZE_MAX ? end : start + at;
+    while (at > start && text.ptr[at] != '/')
+        at--;
+    at -= at > start; /* the first of two slashes */
+    ret->is_trailing = str_trim((cg_str){text.ptr + start, at - start}).len > 0;
+    ret->column = source_place(source, (uint32_t)at).column;
+    ret->byte_start = at;
+    ret->byte_end = end;
+}
+
+static cg_code add_comment(allowing *self, const rust_source *source, uint32_t line, cg_str code)
+{
+    cg_str file = source->path;
     suppress_comment *added;
 
     if (!is_ours(self, code))
@@ -61,11 +90,12 @@ static cg_code add_comment(allowing *self, cg_str file, uint32_t line, cg_str co
         !arena_text(self->mem, str_trim(code), &added->code))
         return err_nomem(self->reterr);
     added->line = line;
+    locate(source, line, added);
     return CG_OK;
 }
 
 /* `allow(code, code) reason`; anything else is no suppression. */
-static cg_code read_remark(allowing *self, cg_str file, const ast_remark *remark)
+static cg_code read_remark(allowing *self, const rust_source *file, const ast_remark *remark)
 {
     const cg_str word = CG_LIT("allow");
     cg_str rest;
@@ -99,7 +129,7 @@ static cg_code read_comments(allowing *self)
         if (file->crate == 0 || !code_of->crates.at[file->crate].is_scanned)
             continue;
         for (size_t k = 0; k < file->tree.remarks.count; k++)
-            CG_TRY(read_remark(self, file->source.path, &file->tree.remarks.at[k]));
+            CG_TRY(read_remark(self, &file->source, &file->tree.remarks.at[k]));
     }
     return CG_OK;
 }

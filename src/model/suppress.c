@@ -62,8 +62,10 @@ static void cover_lines(applying *self)
         const suppress_comment *comment = comment_at(self, i - 1);
         const suppress_comment *next = i < self->list->comment_count ? comment_at(self, i) : NULL;
 
-        if (next != NULL && str_equal(comment->file, next->file) &&
-            (next->line == comment->line || next->line == comment->line + 1))
+        if (comment->is_trailing)
+            self->covered[i - 1] = comment->line;
+        else if (next != NULL && str_equal(comment->file, next->file) &&
+                 (next->line == comment->line || next->line == comment->line + 1))
             self->covered[i - 1] = self->covered[i];
         else
             self->covered[i - 1] = comment->line + 1;
@@ -149,11 +151,21 @@ static bool add_unused(applying *self, cg_str source, cg_str code, uint8_t sever
 
 static bool add_unused_comment(applying *self, const suppress_comment *comment, model_finding *ret)
 {
+    arena *mem = &self->document->mem;
+    model_location *location = arena_zero(mem, sizeof *location);
     cg_str source;
 
-    return arena_format(&self->document->mem, &source, "%.*s:%" PRIu64, (int)comment->file.len,
-                        comment->file.ptr, comment->line) &&
-           add_unused(self, source, comment->code, MODEL_FINDING_SEVERITY_WARNING, ret);
+    if (location == NULL ||
+        !arena_format(mem, &source, "%.*s:%" PRIu64, (int)comment->file.len, comment->file.ptr,
+                      comment->line) ||
+        !add_unused(self, source, comment->code, MODEL_FINDING_SEVERITY_WARNING, ret))
+        return false;
+    *location = (model_location){.line = comment->line,
+                                 .column = comment->column,
+                                 .byte_start = comment->byte_start,
+                                 .byte_end = comment->byte_end};
+    ret->location = location;
+    return arena_text(mem, comment->file, &location->file);
 }
 
 /* The findings that stay and those about unused suppressions, in an array of their own. */

@@ -1,8 +1,9 @@
 /*
  * suppress - findings that the project has looked at and decided about.
  *
- * A comment `// candle-graph: allow(code) reason` covers the line below it;
- * comments on several lines in a row cover the line below the last one. A
+ * A comment `// candle-graph: allow(code) reason` covers the line below it, or
+ * its own when code stands before it; comments on several lines in a row cover
+ * the line below the last one. A
  * level changes what findings of a rule are, wherever they stand. What allows
  * nothing becomes a finding of its own, `unused-suppression`.
  */
@@ -15,7 +16,9 @@
 typedef struct suppress_comment {
     cg_str file; /* as locations of findings spell it */
     uint64_t line;
-    cg_str code; /* as rule_is_named takes it */
+    cg_str code;      /* as rule_is_named takes it */
+    bool is_trailing; /* behind code, on its line */
+    uint64_t column, byte_start, byte_end;
 } suppress_comment;
 
 enum suppress_word { SUPPRESS_ALLOW, SUPPRESS_INFORMATION, SUPPRESS_WARNING, SUPPRESS_ERROR };

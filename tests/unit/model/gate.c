@@ -45,9 +45,9 @@ static void denied_words_are_codes_or_their_beginnings(void **state)
 static void comments_allow_what_stands_below_them(void **state)
 {
     const suppress_comment comments[] = {
-        {CG_LIT("src/net.rs"), 29, CG_LIT("dtype-conflict")},
-        {CG_LIT("src/net.rs"), 28, CG_LIT("layout-contract")},
-        {CG_LIT("src/net.rs"), 22, CG_LIT("gradient-cut")},
+        {.file = CG_LIT("src/net.rs"), .line = 29, .code = CG_LIT("dtype-conflict")},
+        {.file = CG_LIT("src/net.rs"), .line = 28, .code = CG_LIT("layout-contract")},
+        {.file = CG_LIT("src/net.rs"), .line = 22, .code = CG_LIT("gradient-cut")},
     };
     const suppress_list list = {.comments = comments, .comment_count = 3};
     size_t gone;
@@ -68,8 +68,8 @@ static void comments_allow_what_stands_below_them(void **state)
 static void comments_on_lines_in_a_row_cover_one_line(void **state)
 {
     const suppress_comment comments[] = {
-        {CG_LIT("src/net.rs"), 28, CG_LIT("dtype")},
-        {CG_LIT("src/net.rs"), 29, CG_LIT("gradient-cut")},
+        {.file = CG_LIT("src/net.rs"), .line = 28, .code = CG_LIT("dtype")},
+        {.file = CG_LIT("src/net.rs"), .line = 29, .code = CG_LIT("gradient-cut")},
     };
     const suppress_list list = {.comments = comments, .comment_count = 2};
     size_t gone;
