@@ -206,7 +206,7 @@ typedef uint32_t cg_strictness;
 enum {
     CG_STRICT_NONE = 0,   /* those of denied codes */
     CG_STRICT_SOURCE = 1, /* and errors in the source, not those of a checkpoint */
-    CG_STRICT_ALL = 2     /* and those of a checkpoint */
+    CG_STRICT_ALL = 2     /* and those of a checkpoint, keys it lacks that every run asks for too */
 };
 
 /*

@@ -600,8 +600,10 @@ cg_code cg_scan_gate(const cg_scan *self, cg_strictness strictness, const char *
         return end(&to, err_nomem(reterr), reterr);
     for (size_t i = 0; warn != NULL && i < verdict.unknown.count; i++)
         warn(context, verdict.unknown.at[i]);
-    if (strictness == CG_STRICT_SOURCE)
+    if (strictness == CG_STRICT_SOURCE) {
         verdict.proven_errors -= count_checkpoint_errors(doc);
+        verdict.missing = 0;
+    }
     code = gate_result(&verdict, strictness != CG_STRICT_NONE, reterr);
     return end(&to, code, reterr);
 }

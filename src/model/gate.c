@@ -48,6 +48,8 @@ bool gate_judge(arena *mem, const model_doc *doc, sc_strs deny, gate_verdict *re
         if (finding->confidence != MODEL_CONFIDENCE_PROVEN)
             continue;
         verdict.proven_errors += finding->severity == MODEL_FINDING_SEVERITY_ERROR;
+        verdict.missing += finding->severity == MODEL_FINDING_SEVERITY_WARNING &&
+                           str_equal(finding->rule, rules[RULE_CODE_CHECKPOINT_MISSING].code);
         for (size_t k = 0; k < deny.count && !is_denied; k++)
             is_denied = rule_is_named(finding->rule, deny.at[k]);
         verdict.denied += is_denied;
@@ -61,6 +63,10 @@ cg_code gate_result(const gate_verdict *verdict, bool is_strict, cg_err *reterr)
     if (is_strict && verdict->proven_errors > 0)
         return cg_fail(reterr, PROBLEM_GATE_FINDINGS, "%zu proven error%s", verdict->proven_errors,
                        verdict->proven_errors == 1 ? "" : "s");
+    if (is_strict && verdict->missing > 0)
+        return cg_fail(reterr, PROBLEM_GATE_FINDINGS,
+                       "the checkpoint lacks keys of %zu parameter%s that every run asks for",
+                       verdict->missing, verdict->missing == 1 ? "" : "s");
     if (verdict->denied > 0)
         return cg_fail(reterr, PROBLEM_GATE_FINDINGS, "%zu proven finding%s with denied codes",
                        verdict->denied, verdict->denied == 1 ? "" : "s");

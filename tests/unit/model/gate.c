@@ -28,6 +28,15 @@ static void proven_errors_fail_a_strict_check_only(void **state)
     assert_int_equal(gate_result(&verdict, true, NULL), CG_GATE);
 }
 
+static void keys_that_a_checkpoint_lacks_fail_a_strict_check_only(void **state)
+{
+    const gate_verdict verdict = {.missing = 2};
+
+    (void)state;
+    assert_int_equal(gate_result(&verdict, false, NULL), CG_OK);
+    assert_int_equal(gate_result(&verdict, true, NULL), CG_GATE);
+}
+
 static void denied_words_are_codes_or_their_beginnings(void **state)
 {
     gate_verdict verdict = judge(" DTYPE , nonsense,,gradient-cut");
@@ -108,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(proven_errors_fail_a_strict_check_only),
+        TEST(keys_that_a_checkpoint_lacks_fail_a_strict_check_only),
         TEST(denied_words_are_codes_or_their_beginnings),
         TEST(comments_allow_what_stands_below_them),
         TEST(comments_on_lines_in_a_row_cover_one_line),
