@@ -212,11 +212,18 @@ static bool has_own_tensor(difference *self, const model_key *key)
     for (size_t i = 0; i < self->spare_count; i++) {
         const spare_tensor *spare = &self->spare[i];
         cg_str module = module_segment(&spare->name);
+        enum shape_answer answer;
 
-        if (!spare->is_explained && difference_shape(self, key, spare->row) != SHAPE_OTHER &&
-            str_equal(last_segment(&spare->name), last_segment(&key->name)) &&
+        if (spare->is_explained || !str_equal(last_segment(&spare->name), last_segment(&key->name)))
+            continue;
+        answer = difference_shape(self, key, spare->row);
+        if (answer != SHAPE_OTHER &&
             (likeness_is_head(module) || str_equal(module, module_segment(&key->name)) ||
              (is_table_key(key) && likeness_is_table(module))))
+            return true;
+        /* Code that never ties is no hint of a tie: the file may have another head instead. */
+        if (key->is_certain && is_head_key(key) &&
+            (answer == SHAPE_EQUAL || likeness_is_head(module)))
             return true;
     }
     return false;
@@ -277,15 +284,22 @@ static cg_code add_tie(difference *self, uint32_t index, const model_key *source
     cg_str *file = arena_take(self->mem, sizeof *file);
     cg_str key = self->keys[index].name.text;
     doc_diagnosis *row = NULL;
+    cg_str text;
 
     if (file == NULL)
         return err_nomem(reterr);
     *file = tensor_of(self, source)->name;
-    CG_TRY(difference_add_row(
-        self, DIAGNOSIS_TIED_WEIGHT, &pairs, false,
-        difference_text(self, "`%.*s` shares its tensor with `%.*s`; the file has it once",
-                        (int)key.len, key.ptr, (int)source->name.text.len, source->name.text.ptr),
-        &row, reterr));
+    if (self->keys[index].is_certain)
+        text = difference_text(
+            self,
+            "the file has no `%.*s`; a model that shares it with `%.*s` saves one of the two. The "
+            "code ties nothing here and asks for both in every run: take the tensor of the other",
+            (int)key.len, key.ptr, (int)source->name.text.len, source->name.text.ptr);
+    else
+        text = difference_text(self, "`%.*s` shares its tensor with `%.*s`; the file has it once",
+                               (int)key.len, key.ptr, (int)source->name.text.len,
+                               source->name.text.ptr);
+    CG_TRY(difference_add_row(self, DIAGNOSIS_TIED_WEIGHT, &pairs, false, text, &row, reterr));
     row->file_keys = (sc_strs){file, 1};
     return CG_OK;
 }

@@ -269,6 +269,37 @@ static void a_shift_names_the_call_to_change(void **state)
     end(&w);
 }
 
+static void a_tie_is_a_fact_only_where_the_code_ties(void **state)
+{
+    static const char always[] = "vb words.weight = v, n : embedding\n"
+                                 "vb lm_head.weight = v, n : linear\n"
+                                 "vb norm.weight = n : norm\n";
+    static const char some[] = "vb words.weight = v, n : embedding\n"
+                               "vb? lm_head.weight = v, n : linear\n"
+                               "vb norm.weight = n : norm\n";
+    static const char file[] = "words.weight F32 5 2\nnorm.weight F32 2\n";
+    world w;
+
+    (void)state;
+    compare(&w, some, file);
+    assert_text(row_of(&w, "tied_weight", 1)->explanation,
+                "`lm_head.weight` shares its tensor with `words.weight`; the file has it once");
+    end(&w);
+    compare(&w, always, file);
+    assert_text(row_of(&w, "tied_weight", 1)->explanation,
+                "the file has no `lm_head.weight`; a model that shares it with `words.weight` "
+                "saves one of the two. The code ties nothing here and asks for both in every run: "
+                "take the tensor of the other");
+    end(&w);
+    /* A file with a head of another name, or something of its size, is of no tied model. */
+    compare(&w, always, "words.weight F32 5 2\nnorm.weight F32 2\nscore.weight F32 5 2\n");
+    row_of(&w, "tied_weight", 0);
+    end(&w);
+    compare(&w, always, "words.weight F32 5 2\nnorm.weight F32 2\nclassifier.weight F32 3 2\n");
+    row_of(&w, "tied_weight", 0);
+    end(&w);
+}
+
 static const char reader[] = "vb t.words.weight = v, n : embedding\n"
                              "vb t.blocks.{i}.up.weight = m, n : linear\n"
                              "vb t.blocks.{i}.norm.weight = n : norm\n"
@@ -573,6 +604,7 @@ int main(void)
         cmocka_unit_test(a_prefix_of_the_file_is_named),
         cmocka_unit_test(one_key_of_another_prefix_is_told),
         cmocka_unit_test(a_shift_names_the_call_to_change),
+        cmocka_unit_test(a_tie_is_a_fact_only_where_the_code_ties),
         cmocka_unit_test(a_prefix_is_seen_behind_other_names),
         cmocka_unit_test(a_table_of_another_name_is_no_tie),
         cmocka_unit_test(a_repeated_prefix_names_the_call),
