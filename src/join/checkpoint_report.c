@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
+#include "join/member_shape.h"
 #include "join/prefix.h"
 #include "model/expr_print.h"
 #include "model/expr_values.h"
@@ -208,10 +209,20 @@ static void say_sizes(checkpoint_part *self, const shape_values *values, const c
     for (size_t i = 0; i < shown; i++) {
         const expr_binding *one = &values->at[order[i]];
 
+        /* A size of one member says behind it which member that is. */
+        cg_str name = names[order[i]];
+        size_t member = str_find(name, CG_LIT(MEMBER_SIZE_AT));
+
         buf_add(text, text->len > 0 ? CG_LIT(", ") : CG_LIT(""));
-        buf_add(text, names[order[i]]);
+        buf_add(text, (cg_str){name.ptr, member == SIZE_MAX ? name.len : member});
         buf_add(text, CG_LIT(" = "));
         expr_print(self->pool, one->value, text);
+        if (member == SIZE_MAX)
+            continue;
+        member += sizeof MEMBER_SIZE_AT - 1;
+        buf_add(text, CG_LIT(" (where "));
+        buf_add(text, (cg_str){name.ptr + member, name.len - member});
+        buf_byte(text, ')');
     }
     if (shown < values->count)
         buf_addf(text, ", %zu more sizes", values->count - shown);

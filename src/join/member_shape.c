@@ -90,8 +90,8 @@ static expr own_symbol(const member *self, cg_str text)
 
         if (!is_bound(self, i))
             continue;
-        buf_addf(&own, "%s%.*s = %" PRIu64, is_first ? " at " : ", ", (int)name.len, name.ptr,
-                 self->numbers->at[i]);
+        buf_addf(&own, "%s%.*s = %" PRIu64, is_first ? MEMBER_SIZE_AT : ", ", (int)name.len,
+                 name.ptr, self->numbers->at[i]);
         is_first = false;
     }
     if (!own.failed)

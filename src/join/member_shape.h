@@ -10,6 +10,9 @@
 
 #include "join/parameters.h"
 
+/* In the name of a size that one member has: what stands before the numbers of the member. */
+#define MEMBER_SIZE_AT " at "
+
 /* *ret is the parameter's own shape when nothing in it depends on the numbers. */
 cg_code member_shape_make(heap *from, arena *mem, expr_pool *pool,
                           const wanted_parameter *parameter, const key_pattern *pattern,

@@ -1889,10 +1889,26 @@ cg_code iter_made(library_call *call)
     return std_give(call, entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1));
 }
 
-/* `from_fn(|i| ...)` of arrays: once for every index. */
+/* `from_fn(|i| ...)` of arrays: for every index; how many only the type says. */
 cg_code array_from_fn(library_call *call)
 {
-    return iter_made(call);
+    each walk = {.call = call, .callee = std_arg(call, 0)};
+    value range = {.kind = VALUE_RANGE, .is_known = true, .count = 2};
+    val ends[2] = {value_int(call->eval->values, expr_const(call->eval->exprs, 0)), 0};
+    val result = 0;
+    value made;
+
+    if (call->count != 1)
+        return CG_OK;
+    range.as.items = ends;
+    result = ends[0] == 0 ? 0 : value_make(call->eval->values, &range);
+    if (result == 0)
+        return err_nomem(call->eval->reterr);
+    CG_TRY(std_items(call, result, walk.callee, &result));
+    CG_TRY(eval_each(call->eval, result, call->place, run_each, &walk, &result));
+    made = *std_at(call, result);
+    made.is_inclusive = made.kind == VALUE_LIST;
+    return std_give(call, value_make(call->eval->values, &made));
 }
 
 /* --- what is not known at all --- */

@@ -92,6 +92,8 @@ static void a_range_is_known_or_one_repetition(void **state)
     assert_printed(&b, on(&b, open, "count", 0), "n");
     assert_printed(&b, on(&b, known, "sum", 0), "3");
     assert_printed(&b, on(&b, on(&b, open, "map", function(&b, "usize::from"), 0), "len", 0), "n");
+    assert_printed(&b, called(&b, "std::array::from_fn", function(&b, "usize::from"), 0),
+                   "[index; ?]");
 }
 
 static void a_collection_is_no_iterator_any_more(void **state)
