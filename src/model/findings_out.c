@@ -270,7 +270,8 @@ void findings_human(const findings_view *self, buf *out)
     buf_byte(out, '\n');
     if (is_empty(self))
         buf_add(out,
-                CG_LIT("no Candle model was found here: nothing makes one from a VarBuilder\n"));
+                CG_LIT("no Candle model was found here: nothing makes one from a VarBuilder; "
+                       "--cargo-target NAME reads an example, a test or a bench of the package\n"));
 }
 
 void findings_short(const findings_view *self, buf *out)
