@@ -200,7 +200,8 @@ static cg_code keep_matches(asked_merging *self, asked_matches *ret, cg_err *ret
             from->record->checkpoint_shape = (sc_u64s){0};
         if (from->lead == i)
             from->record->checkpoint_dtype = (cg_str){0};
-        matches[i] = (tree_match){from->record->id, from->matched};
+        matches[i] = (tree_match){from->record->id, from->record->component, from->record->key,
+                                  from->matched};
         if (from->lead != i)
             matches[from->lead].tensors += from->matched;
     }

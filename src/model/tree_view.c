@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "codec/escape.h"
 #include "model/index.h"
+#include "model/tree_known.h"
 #include "model/tree_size.h"
 
 #define NO_MODULE   UINT32_MAX
@@ -14,6 +15,8 @@
 /* What a module and everything below it holds. */
 typedef struct holding {
     size_sum scalars;
+    size_sum conditional; /* of it, what only some configurations ask for and the file lacks */
+    uint64_t conditional_parameters;
     uint64_t parameters;
     sc_count bytes[DTYPES_SEEN];
     size_t dtype_count;
@@ -41,6 +44,7 @@ typedef struct planting {
     uint32_t *order; /* modules in the order they are made in */
     text_index module_ids;
     text_index matches;
+    tree_known known; /* of the component that is planted */
 } planting;
 
 static const model_module *module_at(const planting *self, size_t index)
@@ -222,12 +226,16 @@ static bool begin(planting *self)
 
 /* --- what is held --- */
 
-static bool hold(planting *self, holding *holds, const size_term *scalars, cg_str dtype)
+static bool hold(planting *self, holding *holds, const size_term *scalars, cg_str dtype,
+                 bool is_conditional)
 {
     uint64_t bits = size_dtype_bits(dtype);
     uint64_t bytes;
 
     holds->parameters++;
+    holds->conditional_parameters += is_conditional;
+    if (is_conditional && !size_add(&holds->conditional, self->mem, scalars))
+        return false;
     if (!size_add(&holds->scalars, self->mem, scalars))
         return false;
     if (bits == 0 || scalars->count > 0 || scalars->is_unknown)
@@ -274,24 +282,75 @@ static bool size_record(planting *self, const size_sum *sum, const void **ret)
     return size_text(sum, self->mem, &size->expression);
 }
 
+/* An axis in numbers, where they are known; else as it is written. */
+static void print_axis(const planting *self, cg_str axis, buf *out)
+{
+    size_term term = size_one();
+
+    size_times_text(&term, axis);
+    tree_known_fill(&self->known, &term);
+    if (term.count == 0 && !term.is_unknown)
+        buf_addf(out, "%" PRIu64, term.number);
+    else
+        buf_add(out, axis);
+}
+
+static void print_axes(const planting *self, cg_str shape, buf *out)
+{
+    bool is_list = shape.len > 1 && shape.ptr[0] == '(' && shape.ptr[shape.len - 1] == ')';
+    size_t start = is_list;
+    size_t end = shape.len - is_list;
+    int depth = 0;
+
+    buf_byte(out, '(');
+    for (size_t i = start; i <= end; i++) {
+        char byte = i < end ? shape.ptr[i] : ',';
+
+        depth += (byte == '(' || byte == '[' || byte == '{') -
+                 (byte == ')' || byte == ']' || byte == '}');
+        if (byte != ',' || (depth != 0 && i < end))
+            continue;
+        print_axis(self, str_trim((cg_str){shape.ptr + start, i - start}), out);
+        if (i < end)
+            buf_add(out, CG_LIT(", "));
+        start = i + 1;
+        while (start < end && shape.ptr[start] == ' ')
+            start++;
+        if (start == end)
+            break; /* `(n,)` */
+    }
+    buf_byte(out, ')');
+}
+
 static bool shape_text(planting *self, const model_parameter *parameter, cg_str *ret)
 {
     const sc_u64s *shape = &parameter->checkpoint_shape;
     buf text;
     bool is_done;
 
-    if (shape->at == NULL) {
+    if (shape->at == NULL && (self->known.sizes.count == 0 || parameter->symbolic_shape.len == 0)) {
         *ret = parameter->symbolic_shape;
         return true;
     }
     buf_init(&text, self->heap, SIZE_MAX);
-    buf_byte(&text, '(');
-    for (size_t i = 0; i < shape->count; i++)
-        buf_addf(&text, "%s%" PRIu64, i > 0 ? ", " : "", shape->at[i]);
-    buf_byte(&text, ')');
+    if (shape->at == NULL) {
+        print_axes(self, parameter->symbolic_shape, &text);
+    } else {
+        buf_byte(&text, '(');
+        for (size_t i = 0; i < shape->count; i++)
+            buf_addf(&text, "%s%" PRIu64, i > 0 ? ", " : "", shape->at[i]);
+        buf_byte(&text, ')');
+    }
     is_done = !text.failed && arena_text(self->mem, buf_text(&text), ret);
     buf_free(&text);
     return is_done;
+}
+
+static bool has_match(const planting *self, const model_parameter *parameter)
+{
+    size_t match = index_find(&self->matches, parameter->id);
+
+    return match != INDEX_NONE && self->options->matches[match].tensors > 0;
 }
 
 /* The scalars of one parameter, in all layers of its family. */
@@ -308,11 +367,15 @@ static bool size_parameter(planting *self, const model_parameter *parameter,
     if (match != INDEX_NONE && self->options->matches[match].tensors > 0) {
         term = size_one();
         size_times_number(&term, self->options->matches[match].tensors);
+    } else if (tree_known_members(&self->known, parameter->key) > 0) {
+        term = size_one();
+        size_times_number(&term, tree_known_members(&self->known, parameter->key));
     } else {
         if (!times_placeholders(self->mem, parameter->key, prefix, &rest))
             return false;
         for (size_t i = 0; i < rest.count; i++)
             size_times_text(&term, rest.factors[i]);
+        tree_known_fill(&self->known, &term);
     }
     if (term.number != 1 || term.count > 0) {
         if (!size_add(&times, self->mem, &term))
@@ -329,6 +392,7 @@ static bool size_parameter(planting *self, const model_parameter *parameter,
             size_times_number(&term, parameter->checkpoint_shape.at[i]);
     } else if (parameter->symbolic_shape.ptr != NULL) {
         size_times_shape(&term, parameter->symbolic_shape);
+        tree_known_fill(&self->known, &term);
     } else {
         term.is_unknown = true;
     }
@@ -351,6 +415,8 @@ static bool plant_parameter(planting *self, const model_parameter *parameter, ui
 {
     const tree_module *module = at != NO_MODULE ? &self->modules[at] : NULL;
     cg_str prefix = at != NO_MODULE ? module_at(self, at)->prefix : CG_LIT("");
+    bool is_conditional =
+        parameter->certainty == MODEL_CERTAINTY_CONDITIONAL && !has_match(self, parameter);
     size_sum own = {0};
     size_term term;
 
@@ -364,11 +430,12 @@ static bool plant_parameter(planting *self, const model_parameter *parameter, ui
     if (!shape_text(self, parameter, &ret->shape) ||
         !size_parameter(self, parameter, module, prefix, &term, &ret->times) ||
         !size_add(&own, self->mem, &term) || !size_record(self, &own, &ret->scalars) ||
-        !hold(self, whole, &term, parameter->checkpoint_dtype))
+        !hold(self, whole, &term, parameter->checkpoint_dtype, is_conditional))
         return false;
     for (uint32_t up = at; up != NO_MODULE && self->modules[up].holds != NULL;
          up = self->modules[up].parent) {
-        if (!hold(self, self->modules[up].holds, &term, parameter->checkpoint_dtype))
+        if (!hold(self, self->modules[up].holds, &term, parameter->checkpoint_dtype,
+                  is_conditional))
             return false;
     }
     return true;
@@ -383,6 +450,20 @@ static bool has_own_loop(const planting *self, const model_module *module, uint3
         return false;
     return parent == NO_MODULE || module_at(self, parent)->repeat.ptr == NULL ||
            !str_equal(module_at(self, parent)->repeat, module->repeat);
+}
+
+/* How many members the file has of this family, in each of the families around it. */
+static bool count_members(planting *self, uint32_t at)
+{
+    tree_module *it = &self->modules[at];
+    uint64_t all = tree_known_members(&self->known, module_at(self, at)->prefix);
+    size_term outer = it->parent != NO_MODULE ? self->modules[it->parent].times : size_one();
+
+    if (all == 0 || outer.count > 0 || outer.number == 0 || all % outer.number != 0)
+        return true;
+    it->times = size_one();
+    size_times_number(&it->times, all);
+    return arena_format(self->mem, &it->times_text, "%" PRIu64, all / outer.number);
 }
 
 static bool open_node(planting *self, uint32_t at, uint64_t depth, tree_node *ret)
@@ -400,6 +481,8 @@ static bool open_node(planting *self, uint32_t at, uint64_t depth, tree_node *re
         if (!times_of(self->mem, module->repeat, &it->times_text))
             return false;
         size_times_text(&it->times, it->times_text);
+        if (!count_members(self, at))
+            return false;
     }
     if (module->prefix.len == 0 || name.len == 0)
         name = module->field.len > 0 ? module->field : module->type_name;
@@ -469,6 +552,11 @@ static bool plant_below(planting *self, uint32_t root, holding *whole, tree_node
     return true;
 }
 
+static bool conditional_record(planting *self, const holding *holds, const void **ret)
+{
+    return holds->conditional_parameters == 0 || size_record(self, &holds->conditional, ret);
+}
+
 static bool close_nodes(planting *self, tree_node *nodes, const uint32_t *at_of, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -476,6 +564,7 @@ static bool close_nodes(planting *self, tree_node *nodes, const uint32_t *at_of,
 
         nodes[i].parameters = holds->parameters;
         if (!size_record(self, &holds->scalars, &nodes[i].scalars) ||
+            !conditional_record(self, holds, &nodes[i].conditional) ||
             !list_bytes(self, holds, &nodes[i].bytes))
             return false;
     }
@@ -490,7 +579,9 @@ static bool plant_component(planting *self, const model_component *component, tr
     holding *whole = arena_zero(self->mem, sizeof *whole);
     size_t count = 0;
 
-    if (nodes == NULL || at_of == NULL || whole == NULL)
+    if (nodes == NULL || at_of == NULL || whole == NULL ||
+        !tree_known_make(self->mem, self->doc, component->id, self->options->matches,
+                         self->options->match_count, &self->known))
         return false;
     for (size_t i = 0; i < most; i++) {
         size_t at = index_find(&self->module_ids, component->modules.at[i]);
@@ -507,6 +598,7 @@ static bool plant_component(planting *self, const model_component *component, tr
                             .built_by = component->built_by};
     return close_nodes(self, nodes, at_of, count) &&
            size_record(self, &whole->scalars, &ret->scalars) &&
+           conditional_record(self, whole, &ret->conditional) &&
            list_bytes(self, whole, &ret->bytes);
 }
 
@@ -655,7 +747,20 @@ static void text_built(const sc_records *calls, size_t at, buf *out)
     buf_add(out, CG_LIT(".`\n"));
 }
 
-static void text_component(const tree_component *component, const tree_options *options, buf *out)
+/* The part of a total that is a number; beside an expression its terms say what they are of. */
+static void text_conditional(const tree_component *component, bool has_checkpoint, buf *out)
+{
+    const tree_size *whole = component->scalars;
+    const tree_size *part = component->conditional;
+
+    if (part == NULL || !whole->count.is_set || !part->count.is_set)
+        return;
+    buf_addf(out, " (%" PRIu64 " of them conditional%s)", part->count.value,
+             has_checkpoint ? ", not in the file" : "");
+}
+
+static void text_component(const tree_component *component, const tree_options *options,
+                           bool has_checkpoint, buf *out)
 {
     esc_tty(out, component->qualified_name);
     buf_add(out, CG_LIT("  @"));
@@ -665,6 +770,7 @@ static void text_component(const tree_component *component, const tree_options *
     if (component->parameters > 0) {
         buf_add(out, CG_LIT(", scalars: "));
         text_size(component->scalars, out);
+        text_conditional(component, has_checkpoint, out);
         text_bytes(&component->bytes, out);
     }
     buf_byte(out, '\n');
@@ -699,7 +805,8 @@ void tree_text(const tree *self, const model_doc *doc, const tree_options *optio
     for (size_t i = 0; i < self->components.count; i++) {
         if (i > 0)
             buf_byte(out, '\n');
-        text_component(MODEL_AT(self->components, tree_component, i), options, out);
+        text_component(MODEL_AT(self->components, tree_component, i), options, self->has_checkpoint,
+                       out);
     }
     text_unread(doc, out);
 }

@@ -11,13 +11,8 @@
 
 #include "base/buf.h"
 #include "model/document.h"
+#include "model/tree_known.h"
 #include "schema/static_query_schema.h"
-
-/* How many tensors of a checkpoint one parameter template matched. */
-typedef struct tree_match {
-    cg_str parameter; /* id */
-    uint64_t tensors;
-} tree_match;
 
 typedef struct tree_options {
     cg_str component; /* name, qualified name or id; absent: all that are not part of another */

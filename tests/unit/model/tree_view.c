@@ -55,8 +55,8 @@ static void a_checkpoint_makes_numbers_of_names(void **state)
     parameters[0].checkpoint_shape = (sc_u64s){head, 2};
     parameters[1].checkpoint_shape = (sc_u64s){row, 1};
     parameters[2].checkpoint_shape = (sc_u64s){shape, 2};
-    matches[0] = (tree_match){parameters[1].id, 5};
-    matches[1] = (tree_match){parameters[2].id, 5};
+    matches[0] = (tree_match){parameters[1].id, parameters[1].component, parameters[1].key, 5};
+    matches[1] = (tree_match){parameters[2].id, parameters[2].component, parameters[2].key, 5};
     show(&options);
     model_expect_holds(&sample_out, "3 parameters, scalars: 1332  BF16 2664 bytes\n");
     model_expect_holds(&sample_out, "w  (8, 32)  BF16\n");
@@ -136,6 +136,29 @@ static void people_get_a_summary(void **state)
     expect_text("  vb  head.w  (3, 4)  certain  @src/net.rs:11\n  ... and 2 more (--limit)\n");
 }
 
+/* The file has the lists of two parameters, and lacks the third, which only some ask for. */
+static void what_the_file_lacks_is_told_in_its_sizes(void **state)
+{
+    static const uint64_t shape[] = {8, 32};
+    model_parameter *parameters = (model_parameter *)sample.doc.parameters.at;
+    tree_match match = {parameters[2].id, parameters[2].component, parameters[2].key, 5};
+    const tree_options options = {.matches = &match, .match_count = 1};
+
+    (void)state;
+    parameters[1].checkpoint_dtype = (cg_str){0};
+    parameters[1].checkpoint_shape = (sc_u64s){0};
+    parameters[2].checkpoint_dtype = CG_LIT("BF16");
+    parameters[2].checkpoint_shape = (sc_u64s){shape, 2};
+    show(&options);
+    expect_text("net::Net  @src/net.rs:3  3 parameters, scalars: 1332 (40 of them conditional, not "
+                "in the file)  BF16 2560 bytes\n"
+                "  net::Net  [1332]  BF16 2560 bytes\n"
+                "    head.w  (3, 4)\n"
+                "    layers.{i}: Block \xc3\x97 5  [1320]  BF16 2560 bytes\n"
+                "      b  (8)  (conditional)\n"
+                "      w  (8, 32)  BF16\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, sample_begin, sample_end)
 
 int main(void)
@@ -143,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_family_is_shown_once_with_its_number),
         TEST(a_checkpoint_makes_numbers_of_names),
+        TEST(what_the_file_lacks_is_told_in_its_sizes),
         TEST(the_document_lists_modules_depth_first),
         TEST(a_component_that_is_not_there_is_refused),
         TEST(shapes_are_products),
