@@ -89,6 +89,8 @@ static bool begin(declared *self, uint64_t seed)
            path_index_init(&self->key_ends, self->heap, seed) &&
            path_index_init(&self->modules, self->heap, seed) &&
            path_index_init(&self->module_ends, self->heap, seed) &&
+           path_index_init(&self->fields, self->heap, seed) &&
+           path_index_init(&self->field_ends, self->heap, seed) &&
            path_index_init(&self->functions, self->heap, seed) &&
            path_index_init(&self->types, self->heap, seed) &&
            intern_init(&self->names, self->heap, seed) && take_columns(self) &&
@@ -314,6 +316,89 @@ static bool make_modules(declared *self, const uint32_t *first_unit)
     return true;
 }
 
+/* What counts the copies of a module, with its dots: `.{i}` of `model.layers.{i}`. */
+static cg_str copies_of(cg_str prefix)
+{
+    size_t at = prefix.len;
+
+    while (at > 0 && prefix.ptr[at - 1] == '}') {
+        size_t open = at;
+
+        while (open > 0 && prefix.ptr[open - 1] != '.')
+            open--;
+        if (open == 0 || prefix.ptr[open] != '{')
+            break;
+        at = open - 1;
+    }
+    return (cg_str){prefix.ptr + at, prefix.len - at};
+}
+
+#define FIELDS 16u /* modules inside each other, of which the fields make a path */
+
+/* The fields from the outermost module to this one: `layers.{i}.attention`. Empty: it has none. */
+static void put_fields(const declared *self, const model_module *module, buf *out)
+{
+    const model_module *around[FIELDS];
+    size_t count = 0;
+
+    while (module->field.ptr != NULL && module->field.len > 0 && count < FIELDS) {
+        uint32_t parent = find_id(&self->module_ids, module->parent);
+
+        around[count++] = module;
+        if (parent == NONE)
+            break;
+        module = RECORD(self, modules, model_module, parent);
+    }
+    while (count-- > 0) {
+        if (out->len > 0)
+            buf_byte(out, '.');
+        buf_add(out, around[count]->field);
+        buf_add(out, copies_of(around[count]->prefix));
+    }
+}
+
+static bool add_fields(declared *self, uint32_t item, cg_str path)
+{
+    declared_alias alias = {.item = item, .unit = NONE};
+    cg_str kept;
+
+    if (self->room.failed || !arena_text(&self->mem, path, &kept))
+        return false;
+    return add_alias(self, &self->fields, kept, alias) &&
+           add_ends(self, &self->field_ends, kept, 1, alias);
+}
+
+/* A module is called by its field too, below the fields around it or below the path of its parent,
+   and the copies of one by the field alone. */
+static bool make_fields(declared *self)
+{
+    for (uint32_t i = 0; i < self->doc->modules.count; i++) {
+        const model_module *module = RECORD(self, modules, model_module, i);
+        uint32_t item = declared_item(self, JOIN_ITEM_MODULE, i);
+        uint32_t parent = self->parent_of[item];
+        cg_str copies = copies_of(module->prefix);
+        buf *room = &self->room;
+
+        if (module->field.ptr == NULL || module->field.len == 0 || parent == NONE)
+            continue;
+        buf_clear(room);
+        put_fields(self, module, room);
+        if (!add_fields(self, item, buf_text(room)) ||
+            (copies.len > 0 && !add_fields(self, item, (cg_str){room->at, room->len - copies.len})))
+            return false;
+        buf_clear(room);
+        buf_add(room, RECORD(self, modules, model_module, parent)->prefix);
+        if (room->len == 0)
+            continue;
+        buf_byte(room, '.');
+        buf_add(room, module->field);
+        buf_add(room, copies);
+        if (!add_fields(self, item, buf_text(room)))
+            return false;
+    }
+    return true;
+}
+
 static cg_str parent_path(cg_str key)
 {
     size_t dot = str_find_last(key, '.');
@@ -423,8 +508,8 @@ static bool make_paths(declared *self, uint64_t seed)
             at++;
         first_unit[i] = at;
     }
-    is_good = make_modules(self, first_unit) && make_parameters(self, first_unit, &paths, &known) &&
-              make_layers(self, first_unit);
+    is_good = make_modules(self, first_unit) && make_fields(self) &&
+              make_parameters(self, first_unit, &paths, &known) && make_layers(self, first_unit);
     number_map_free(&known);
     intern_free(&paths);
     return is_good;
@@ -663,6 +748,8 @@ void declared_free(declared *self)
     path_index_free(&self->key_ends);
     path_index_free(&self->modules);
     path_index_free(&self->module_ends);
+    path_index_free(&self->fields);
+    path_index_free(&self->field_ends);
     path_index_free(&self->functions);
     path_index_free(&self->types);
     if (self->names.heap != NULL)

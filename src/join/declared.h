@@ -61,6 +61,8 @@ typedef struct declared {
     path_index key_ends;         /* ends of keys, of two segments or more */
     path_index modules;          /* paths of modules and layers */
     path_index module_ends;      /* every end of them */
+    path_index fields;           /* of modules: paths of the fields that hold them */
+    path_index field_ends;       /* every end of them */
     path_index functions;        /* qualified names and every end of them */
     path_index types;            /* squeezed names of types: components and modules */
     intern names;                /* of operations, squeezed, and of tensors */

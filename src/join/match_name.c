@@ -385,6 +385,28 @@ static name_match module_below(matcher *self, cg_str path, cg_str name)
     return ret;
 }
 
+/* A path whose last segment is the field that holds the module. */
+static name_match field_by(matcher *self, path_index *in, cg_str name)
+{
+    look_up(self, in, name);
+    return decide(self, JOIN_RULE_FIELD_PATH);
+}
+
+static name_match field_below(matcher *self, cg_str path, cg_str name)
+{
+    if (path.len == 0)
+        return nothing;
+    buf_clear(&self->room);
+    buf_add(&self->room, path);
+    buf_byte(&self->room, '.');
+    buf_add(&self->room, name);
+    if (self->room.failed) {
+        self->failed = true;
+        return nothing;
+    }
+    return field_by(self, &self->from->fields, buf_text(&self->room));
+}
+
 static name_match module_end(matcher *self, cg_str name)
 {
     look_up(self, &self->from->module_ends, name);
@@ -473,6 +495,21 @@ static void enter(matcher *self, const name_context *around)
             : NONE;
 }
 
+/* Below what is around, from the top, or the end of a path of fields. */
+static name_match field_from(matcher *self, cg_str path, cg_str name)
+{
+    name_match ret = field_below(self, path, name);
+    cg_str rest = is_answer(&ret) ? (cg_str){0} : without_head(self, name);
+
+    if (!is_answer(&ret))
+        ret = field_by(self, &self->from->fields, name);
+    if (!is_answer(&ret) && rest.ptr != NULL)
+        ret = field_by(self, &self->from->fields, rest);
+    if (!is_answer(&ret) && rest.ptr != NULL)
+        ret = field_by(self, &self->from->field_ends, rest);
+    return ret;
+}
+
 /* --- spans --- */
 
 name_match match_span(matcher *self, cg_str name, const name_context *around)
@@ -487,12 +524,18 @@ name_match match_span(matcher *self, cg_str name, const name_context *around)
         ret = module_below(self, around->path, name);
     if (!is_answer(&ret))
         ret = module_from_top(self, name);
+    if (!is_answer(&ret) && around->path.len > 0)
+        ret = field_below(self, around->path, name);
     if (!is_answer(&ret) && !is_path)
         ret = match_function(self, name);
     if (!is_answer(&ret))
         ret = module_end(self, name);
     if (!is_answer(&ret))
         ret = type_by(self, name);
+    if (!is_answer(&ret))
+        ret = field_from(self, around->path, name);
+    if (!is_answer(&ret))
+        ret = field_by(self, &self->from->field_ends, name);
     self->around = NONE;
     return ret;
 }
@@ -607,6 +650,12 @@ name_match match_label(matcher *self, cg_str label, const name_context *around)
         ret = tensor_by(self, label, around->function);
     if (!is_answer(&ret) && rest.ptr != NULL) {
         ret = module_from_top(self, rest);
+        ret.rule = JOIN_RULE_LABEL_OF_MODULE;
+    }
+    if (!is_answer(&ret))
+        ret = field_from(self, around->path, label);
+    if (!is_answer(&ret) && rest.ptr != NULL) {
+        ret = field_from(self, around->path, rest);
         ret.rule = JOIN_RULE_LABEL_OF_MODULE;
     }
     if (!is_answer(&ret) && rest.ptr != NULL)

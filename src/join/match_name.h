@@ -6,9 +6,10 @@
  *
  *   span       id; qualified name of a function or an end of two segments or more; path of a module
  *              or layer below the one around the span; such a path from the top; own name of a
- *              function; end of a module's path; name of a type
+ *              function; end of a module's path; name of a type;
+ *              path of the fields that hold a module
  *   label      id; key of a parameter, or an end of one; path of a module or layer; tensor of the
- *              function around it; such a path with one segment behind it
+ *              function around it; such a path with one segment behind it; both of fields
  *   operation  in the function around it, by name; of the whole crate, where it is written once
  *
  * A first segment that names the crate, a component or the root of the run's gradients is left off

@@ -186,7 +186,26 @@ def against():
         expect("against: told: " + line, line in told, True)
 
 
-for case in (broken, layers, pair, driver, failed, against):
+def fields():
+    """A module is found by the field that holds it, where the keys call it otherwise."""
+    doc = ask("fields", "fields/infer.jsonl")
+    expect("fields: strange", [row["name"] for row in rows(doc, "executed_not_declared")
+                               if row["name"] not in ("predict", "stack::infer")], ["first"])
+    expect("fields: ambiguous", rows(doc, "ambiguous"), [])
+    for name, want in (
+            ("model.h.{i}", [("span", "module_template", 1, ["model.h.2"]),
+                             ("span", "field_path", 2, ["blocks.0", "blocks.1"])]),
+            ("model.h.{i}.self_attn", [("span", "field_path", 3, ["blocks.2.mixing", "mixing"])]),
+            ("model.h.{i}.mlp", [("span", "field_path", 1, ["closing"]),
+                                 ("tensor_stats", "label_of_module", 2,
+                                  ["blocks.0.closing/out", "blocks.1.closing/out"])]),
+            ("model.ln_f", [("span", "field_path", 1, ["last"])])):
+        expect("fields: " + name, facts(doc, name), want)
+    expect("fields: below one", facts(doc, "model.h.{i}.self_attn.in_proj.weight"),
+           [("span", "module_below", 2, ["in_proj"])])
+
+
+for case in (broken, layers, pair, driver, failed, against, fields):
     case()
 print("%d failed" % len(failures))
 sys.exit(1 if failures else 0)

@@ -240,6 +240,27 @@ def running():
     trace.finish()
 
 
-for make in (broken, failed, layers, pair, driver, running):
+def fields():
+    """Spans called like the fields, which are called otherwise than the keys."""
+    trace = Trace("fields/infer.jsonl", "infer", "stack::infer", phase="infer")
+    trace.begin("predict", measured=True)
+    trace.begin("Stack::predict")
+    for block in (0, 1):
+        trace.begin("blocks.%d" % block, "module")
+        trace.begin("mixing", "module")
+        trace.span("in_proj")
+        trace.end()
+        trace.stats("blocks.%d.closing/out" % block)
+        trace.end()
+    trace.begin("model.h.2", "module")
+    trace.span("closing")
+    trace.end()
+    trace.span("blocks.2.mixing")
+    trace.span("last")
+    trace.span("first")
+    trace.finish()
+
+
+for make in (broken, failed, layers, pair, driver, running, fields):
     os.makedirs(os.path.join(HERE, make.__name__), exist_ok=True)
     make()
