@@ -188,7 +188,7 @@ static void say_absent(telling *self)
         rows++;
     table_open(&out, &self->page, 2);
     table_column(&out, COLUMN_WORD, "%s", "");
-    table_column(&out, COLUMN_NAME, "%s", "declared");
+    table_column(&out, COLUMN_WHOLE, "%s", "declared");
     table_column(&out, COLUMN_NAME, "%s", "at");
     table_column(&out, COLUMN_WORD, "%s", "because");
     for (; shown < rows && shown < self->style->rows; shown++)
@@ -252,10 +252,17 @@ static cg_str layer_of(const join_starved *row)
     return dot == SIZE_MAX ? CG_LIT("") : (cg_str){key.ptr, dot};
 }
 
+static bool is_same_states(const join_states *a, const join_states *b)
+{
+    return a->present == b->present && a->missing == b->missing && a->zero == b->zero &&
+           a->non_finite == b->non_finite;
+}
+
 static bool is_same_layer(const join_starved *a, const join_starved *b)
 {
     return str_equal(layer_of(a), layer_of(b)) && a->is_learning == b->is_learning &&
-           str_equal(a->root, b->root) && is_same_finding(first_reason(a), first_reason(b));
+           is_same_states(a->states, b->states) && str_equal(a->root, b->root) &&
+           is_same_finding(first_reason(a), first_reason(b));
 }
 
 #define PARTS 6u /* names of parameters of a layer that are told */
@@ -330,7 +337,7 @@ static size_t say_starved(telling *self, table *out, const join_starveds *list, 
 static void starved_columns(telling *self, table *out, const char *reason)
 {
     table_open(out, &self->page, 2);
-    table_column(out, COLUMN_NAME, "%s", "module");
+    table_column(out, COLUMN_WHOLE, "%s", "module");
     table_column(out, COLUMN_NAME, "%s", "parameters");
     table_column(out, COLUMN_WORD, "%s", "gradient");
     table_column(out, COLUMN_NAME, "%s", reason);

@@ -322,7 +322,9 @@ static void slowest_table(sections *self, name_sum *sums, size_t most)
     table_column(&rows, COLUMN_NUMBER, "own %s", in.word);
     table_column(&rows, COLUMN_NUMBER, "of region");
     table_column(&rows, COLUMN_BAR, " ");
+    table_may_go(&rows, 2);
     table_column(&rows, COLUMN_NUMBER, "total %s", in.word);
+    table_may_go(&rows, 1);
     table_column(&rows, COLUMN_NUMBER, "count");
     for (; shown < most && shown < names; shown++) {
         size_t best = slowest_name(sums, count);

@@ -23,7 +23,9 @@ void table_column(table *self, enum column_kind kind, const char *title, ...)
 {
     va_list arguments;
 
-    self->kind[self->columns] = (uint8_t)kind;
+    if (kind == COLUMN_WHOLE)
+        self->apart = self->columns + 1;
+    self->kind[self->columns] = (uint8_t)(kind == COLUMN_WHOLE ? COLUMN_NAME : kind);
     va_start(arguments, title);
     (void)vsnprintf(self->title[self->columns], sizeof self->title[0], title, arguments);
     va_end(arguments);
@@ -131,13 +133,21 @@ void table_bar(table *self, double share)
     table_end_cell(self);
 }
 
+static bool stands_apart(const table *self, size_t column)
+{
+    return self->stands_apart && column + 1 == self->apart;
+}
+
 static size_t total_width(const table *self)
 {
-    size_t total = self->indent;
+    size_t total = self->indent + (self->stands_apart ? GAP : 0);
+    bool is_first = true;
 
     for (size_t i = 0; i < self->columns; i++) {
-        if (!self->is_gone[i])
-            total += self->width[i] + (i > 0 ? GAP : 0);
+        if (self->is_gone[i] || stands_apart(self, i))
+            continue;
+        total += self->width[i] + (is_first ? 0 : GAP);
+        is_first = false;
     }
     return total;
 }
@@ -156,7 +166,7 @@ static void shrink(table *self, size_t narrowest)
         if (total <= width)
             return;
         for (size_t i = 0; i < self->columns; i++) {
-            if (self->kind[i] != COLUMN_NAME)
+            if (self->kind[i] != COLUMN_NAME || stands_apart(self, i))
                 continue;
             if (widest == SIZE_MAX || self->width[i] > self->width[widest]) {
                 if (widest != SIZE_MAX && self->width[widest] > second)
@@ -228,6 +238,10 @@ static void measure(table *self)
         if (self->width[i] > WIDEST_NAME)
             self->width[i] = WIDEST_NAME;
     }
+    self->stands_apart = self->apart > 0 && total_width(self) > self->page->style->width;
+    if (self->stands_apart &&
+        self->width[self->apart - 1] + self->indent > self->page->style->width)
+        self->width[self->apart - 1] = self->page->style->width - self->indent;
     shrink(self, READABLE_NAME);
     leave_out(self);
     shrink(self, NARROWEST_NAME);
@@ -241,11 +255,16 @@ static void print_titles(const table *self)
 
     page_ink(on, INK_DIM);
     buf_fill(&on->out, ' ', self->indent);
+    if (self->stands_apart) {
+        page_put(on, self->title[self->apart - 1]);
+        page_end(on);
+        buf_fill(&on->out, ' ', self->indent + GAP);
+    }
     for (size_t i = 0; i < self->columns; i++) {
         size_t cells = safe_cells(str_from(self->title[i]), SIZE_MAX);
         size_t pad = self->width[i] > cells ? self->width[i] - cells : 0;
 
-        if (self->is_gone[i])
+        if (self->is_gone[i] || stands_apart(self, i))
             continue;
         if (self->title[i][0] == ' ') {
             column += self->width[i] + GAP;
@@ -294,11 +313,16 @@ static void print_rows(table *self)
         size_t column = 0;
 
         buf_fill(&on->out, ' ', self->indent);
+        if (self->stands_apart) {
+            print_cell(self, &self->cells.at[j + self->apart - 1], self->width[self->apart - 1]);
+            page_end(on);
+            buf_fill(&on->out, ' ', self->indent + GAP);
+        }
         for (size_t i = 0; i < self->columns; i++) {
             const table_cell *cell = &self->cells.at[j + i];
             size_t pad = self->width[i] > cell->cells ? self->width[i] - cell->cells : 0;
 
-            if (self->is_gone[i])
+            if (self->is_gone[i] || stands_apart(self, i))
                 continue;
             if (cell->cells == 0) {
                 column += self->width[i] + GAP;

@@ -20,7 +20,11 @@
 
 #define TABLE_COLUMNS 10
 
-enum column_kind { COLUMN_NAME, COLUMN_WORD, COLUMN_NUMBER, COLUMN_BAR };
+/*
+ * COLUMN_WHOLE: names that are never shortened to fit, as they differ in their middle. Where the
+ * line is too narrow for all columns, each stands on a line of its own above the others of its row.
+ */
+enum column_kind { COLUMN_NAME, COLUMN_WORD, COLUMN_NUMBER, COLUMN_BAR, COLUMN_WHOLE };
 
 typedef struct table_cell {
     cg_str name;    /* from the trace; absent: only own text */
@@ -45,6 +49,8 @@ typedef struct table {
     size_t width[TABLE_COLUMNS];
     uint8_t spare[TABLE_COLUMNS]; /* 0: stays; else larger goes first */
     bool is_gone[TABLE_COLUMNS];
+    size_t apart;      /* number of the COLUMN_WHOLE, and one more; 0: none */
+    bool stands_apart; /* and it does */
     bool has_widths;
     bool has_titles; /* some title is not empty */
     bool failed;
