@@ -469,20 +469,20 @@ static bool is_single(difference *self, uint32_t key, uint32_t spare)
            difference_shape(self, wanted, held->row) != SHAPE_OTHER;
 }
 
-/* The only tensor that can be this key; KEY_NOWHERE: none or several, or it can be others too. */
-static uint32_t only_single(difference *self, uint32_t key)
+/* The only key that can be this tensor; KEY_NOWHERE: none or several, or others can be it too. */
+static uint32_t only_single(difference *self, uint32_t spare)
 {
     uint32_t found = KEY_NOWHERE;
 
-    for (uint32_t i = 0; i < self->spare_count; i++) {
-        if (!is_single(self, key, i))
+    for (uint32_t i = 0; i < self->key_count; i++) {
+        if (!is_single(self, i, spare))
             continue;
         if (found != KEY_NOWHERE)
             return KEY_NOWHERE;
         found = i;
     }
-    for (uint32_t i = 0; found != KEY_NOWHERE && i < self->key_count; i++) {
-        if (i != key && is_single(self, i, found))
+    for (uint32_t i = 0; found != KEY_NOWHERE && i < self->spare_count; i++) {
+        if (i != spare && is_single(self, found, i))
             return KEY_NOWHERE;
     }
     return found;
@@ -526,26 +526,23 @@ static cg_code add_singles(difference *self, const key_pairs *all, size_t first,
     return code;
 }
 
-#define SINGLES ((uint64_t)1 << 22) /* names that are compared; more keys are no single ones */
+#define SINGLES ((uint64_t)1 << 23) /* names that are compared; more tensors are no single ones */
 
 cg_code prefix_find_single(difference *self, cg_err *reterr)
 {
     key_pairs all = {0};
-    uint64_t open = 0;
     uint64_t spare = 0;
     cg_code code = CG_OK;
 
-    for (size_t i = 0; i < self->key_count; i++)
-        open += key_is_open(&self->keys[i]);
     for (size_t i = 0; i < self->spare_count; i++)
         spare += !self->spare[i].is_explained;
-    if (open == 0 || spare == 0 || open > SINGLES / (spare + self->key_count))
+    if (!difference_is_open(self) || spare > SINGLES / (self->key_count + self->spare_count))
         return CG_OK;
-    for (uint32_t i = 0; code == CG_OK && i < self->key_count; i++) {
-        uint32_t found = key_is_open(&self->keys[i]) ? only_single(self, i) : KEY_NOWHERE;
+    for (uint32_t i = 0; code == CG_OK && i < self->spare_count; i++) {
+        uint32_t found = self->spare[i].is_explained ? KEY_NOWHERE : only_single(self, i);
 
         if (found != KEY_NOWHERE)
-            code = difference_add_pair(self, &all, i, found, reterr);
+            code = difference_add_pair(self, &all, found, i, reterr);
     }
     for (size_t i = 0; code == CG_OK && i < all.count; i++) {
         if (key_is_open(&self->keys[all.at[i].key]))
