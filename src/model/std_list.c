@@ -1324,9 +1324,19 @@ cg_code list_first(library_call *call)
 cg_code list_last(library_call *call)
 {
     list_view list;
+    val position = 0;
 
     CG_TRY(view_self(call, &list));
-    return give_item(call, list, list.count == 0 ? 0 : list.count - 1, 0);
+    /* Of single items and a repetition: item n - 1 of that. */
+    if (list.count > 1 && entry_count(call, list.at[list.count - 1]) != EXPR_NONE &&
+        is_repeat(call, list.at[list.count - 1])) {
+        expr last =
+            expr_binary(call->eval->exprs, EXPR_SUB, entry_count(call, list.at[list.count - 1]),
+                        expr_const(call->eval->exprs, 1));
+
+        position = last == EXPR_NONE ? 0 : value_int(call->eval->values, last);
+    }
+    return give_item(call, list, list.count == 0 ? 0 : list.count - 1, position);
 }
 
 /* The items of a range: `ids[..]`, `ids[1..n]`. */
@@ -1434,6 +1444,43 @@ static cg_code give_windows_of(library_call *call, val repeat, uint64_t width, b
 
 #define WINDOW 8 /* wider ones of lists that are not known are not told apart */
 
+/*
+ * The windows of single items and a repetition behind them: those that begin with a single one
+ * each by itself, then those of the repetition.
+ */
+static cg_code give_windows_behind(library_call *call, list_view list, uint64_t width)
+{
+    expr_pool *pool = call->eval->exprs;
+    list_room outer = {.eval = call->eval};
+    val repeat = list.at[list.count - 1];
+    library_call rest = *call;
+
+    for (size_t i = 0; i + 1 < list.count; i++) {
+        list_room room = {.eval = call->eval};
+        val inner = 0;
+
+        for (size_t k = i; k < i + width; k++) {
+            val position = k + 1 < list.count
+                               ? 0
+                               : value_int(call->eval->values,
+                                           expr_const(pool, (int64_t)(k + 1 - list.count)));
+
+            room_add(&room, k + 1 < list.count ? list.at[k]
+                            : position == 0    ? 0
+                                               : item_at(call, repeat, position));
+        }
+        if (!room.failed)
+            inner = std_list_of(call->eval, 0, room.items.at, room.items.count);
+        vec_free(call->eval->values->heap, &room.items);
+        room_add(&outer, inner);
+    }
+    CG_TRY(give_windows_of(&rest, repeat, width, true));
+    if (rest.is_known)
+        add_all(&outer,
+                (list_view){std_at(call, rest.result)->as.items, std_at(call, rest.result)->count});
+    return give_room(call, &outer, false);
+}
+
 /* windows(k), chunks(k) and chunks_exact(k) of known lists; of others some list of them. */
 cg_code list_windows(library_call *call)
 {
@@ -1446,8 +1493,20 @@ cg_code list_windows(library_call *call)
     if (known_arg(call, 0, &width) && width > 0 && width <= WINDOW && list.count == 1 &&
         is_repeat(call, list.at[0]))
         return give_windows_of(call, list.at[0], width, is_windows);
+    if (is_windows && width > 0 && width <= WINDOW && list.count > 1 &&
+        is_repeat(call, list.at[list.count - 1]) &&
+        is_plain(call, (list_view){list.at, list.count - 1}))
+        return give_windows_behind(call, list, width);
     if (!known_arg(call, 0, &width) || width == 0 || !is_plain(call, list)) {
-        val some = std_list_of(call->eval, 0, list.at, list.count);
+        list_room blurred = {.eval = call->eval};
+        val some = 0;
+
+        /* Which item stands where in one of them is not known. */
+        for (size_t i = 0; i < list.count; i++)
+            add_perhaps(&blurred, std_blurred(call->eval, bare(call, list.at[i])));
+        if (!blurred.failed)
+            some = std_list_of(call->eval, 0, blurred.items.at, blurred.items.count);
+        vec_free(call->eval->values->heap, &blurred.items);
 
         room_add(&room, make_repeat(call->eval, some, index_symbol(call), EXPR_NONE));
         return give_room(call, &room, false);

@@ -83,6 +83,12 @@ CASES = [
      LOOP % ("(i, (a, b)) in std::iter::once(&input).chain(dims.iter()).zip(dims.iter())"
              ".enumerate()", "linear(*a, *b, vb.pp(i))"),
      chain("%d"), {"1.weight": [12, 16]}),
+    ("windows_behind_one", "input: usize, hidden: &[usize], out: usize",
+     "let mut dims = vec![input]; dims.extend_from_slice(hidden); let mut ls = vec![]; "
+     "for (i, w) in dims.windows(2).enumerate() { ls.push(linear(w[0], w[1], vb.pp(i))?); } "
+     'ls.push(linear(*dims.last().unwrap(), out, vb.pp("out"))?);',
+     layers(("0", 5, 16), ("1", 16, 8), ("2", 8, 12), ("out", 12, 3)), {"1.weight": [8, 5]},
+     {"0.bias": [15]}, {"out.bias": [4]}),
     ("the_first_is_another", "hidden: &[usize]",
      COLLECT % ("hidden.iter().enumerate().map(|(i, &h)| "
                 "linear(if i == 0 { 7 } else { hidden[i - 1] }, h, vb.pp(i)))"),
