@@ -1068,6 +1068,21 @@ static cg_str loop_text(eval *self, ast_ref pattern, ast_ref iterable)
     return value_name(self->values, a, " in ", b, &whole) ? whole : a;
 }
 
+/* `for x in &mut xs`, and `for x in xs` of a variable that is a `&mut`: where it lies. */
+static bool is_lent(eval *self, ast_ref iterable, place_value *ret)
+{
+    const ast_node *at = eval_node(self, iterable);
+
+    if (at->kind == AST_REFERENCE_EXPRESSION)
+        return (at->flags & AST_MUTABLE) != 0 && spot_of(self, iterable, ret);
+    if (at->kind != AST_IDENTIFIER)
+        return false;
+    cell *local = cell_find(self->state->frame, at->text);
+
+    return local && value_kind_of(self->values, local->value) == VALUE_REFERENCE &&
+           spot_of(self, iterable, ret);
+}
+
 cg_code evaluate_for(eval *self, ast_ref node, val *ret)
 {
     ast_ref iterable = ast_child(eval_tree(self), node, ROLE_VALUE);
@@ -1087,6 +1102,10 @@ cg_code evaluate_for(eval *self, ast_ref node, val *ret)
         *ret = over;
         return CG_OK;
     }
+    place_value place;
+
+    if (is_lent(self, iterable, &place))
+        CG_TRY(eval_lent(self, &place, &over));
     CG_TRY(eval_items(self, over, &list));
     const value *items = value_at(self->values, list);
 

@@ -788,7 +788,9 @@ static cg_code call_function(eval *self, item_ref function, const type_bindings 
     state->calls++;
     state->expected = scope->result;
     CG_TRY(evaluate_block(self, fact->body, &tail));
-    tail = eval_deref(self, tail);
+    tail = eval_settled(self, tail);
+    if (!tail)
+        return err_nomem(self->reterr);
     state->expected = 0;
     state->calls--;
     CG_TRY(finish_call(self, scope, tail, place, item.name, ret));
@@ -910,7 +912,7 @@ static cg_code construct(eval *self, item_ref item, type_ref type, const val *ar
     if (!type)
         CG_TRY(type_of_item(self->types, is_variant ? at->owner : item, &made.type, self->reterr));
     for (size_t i = 0; i < count; i++)
-        fields[i] = (value_field){.value = eval_deref(self, args[i])};
+        fields[i] = (value_field){.value = eval_settled(self, args[i])};
     made.count = count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
     made.as.fields = fields;
     return eval_give(self, value_make(self->values, &made), ret);
@@ -1516,7 +1518,8 @@ typedef struct method_call {
     model_place place;
     type_ref wanted;
     const struct value *many;
-    unsigned depth; /* through Deref */
+    unsigned depth;          /* through Deref */
+    const place_value *lent; /* where the receiver lies, when it was lent; NULL */
 } method_call;
 
 static cg_code method(method_call *self, val *ret);
@@ -1527,6 +1530,7 @@ static cg_code method_way(void *context, size_t way, val *ret)
 
     one.value = one.many->as.items[way];
     one.receiver = 0;
+    one.lent = NULL;
     return method(&one, ret);
 }
 
@@ -1553,6 +1557,14 @@ static bool is_mixed(const eval *self, const value *many)
             is_same = false;
     }
     return has_own && !(is_same && type_at(self->types, common)->kind == TYPE_ITEM);
+}
+
+/* Where the receiver lies; false: nowhere that can be written to. */
+static bool receiver_spot(method_call *self, place_value *ret)
+{
+    if (self->lent)
+        *ret = *self->lent;
+    return self->lent || (self->receiver && spot_of(self->eval, self->receiver, ret));
 }
 
 /* A method of read source; *ret_called false: the type has none of this name. */
@@ -1583,16 +1595,8 @@ static cg_code own_method(method_call *self, type_ref type, bool *ret_called, va
     }
     place_value place;
 
-    if (fact->parameters[0].is_reference && self->receiver &&
-        spot_of(owner, self->receiver, &place)) {
-        value made = {.kind = VALUE_REFERENCE};
-        place_value *copy = arena_take(&owner->state->mem, sizeof *copy);
-
-        if (!copy)
-            return err_nomem(owner->reterr);
-        *copy = place;
-        made.as.reference = copy;
-        args[0] = value_make(owner->values, &made);
+    if (fact->parameters[0].is_reference && receiver_spot(self, &place)) {
+        args[0] = eval_reference(owner, &place);
         if (!args[0])
             return err_nomem(owner->reterr);
     }
@@ -1625,9 +1629,9 @@ static cg_code store_receiver(method_call *self)
     place_value place;
 
     owner->updated_receiver = 0;
-    if (!updated || !self->receiver)
+    if (!updated || (!self->receiver && !self->lent))
         return CG_OK;
-    if (!spot_of(owner, self->receiver, &place)) {
+    if (!receiver_spot(self, &place)) {
         /* `v[1..].sort()`: which of them changed is not followed. */
         ast_ref whole = sliced(owner, self->receiver);
 
@@ -1640,6 +1644,130 @@ static cg_code store_receiver(method_call *self)
     }
     place.root->read = place.root->read_before;
     return spot_write(owner, &place, updated);
+}
+
+static const char *const lending[] = {
+    "iter_mut",  "values_mut", "get_mut",  "last_mut",     "first_mut",    "back_mut",
+    "front_mut", "as_mut",     "peek_mut", "par_iter_mut", "as_deref_mut",
+};
+static const char *const entering[] = {"or_insert", "or_insert_with", "or_default",
+                                       "or_insert_with_key"};
+static const char *const handing[] = {"borrow_mut", "lock",   "write",     "unwrap",
+                                      "expect",     "as_mut", "deref_mut", "as_mut_slice"};
+
+static bool is_named(const eval *self, sym name, const char *const *names, size_t count)
+{
+    cg_str text = program_text(self->program, name);
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(text, str_from(names[i])))
+            return true;
+    }
+    return false;
+}
+
+/* One reference, as it is or in an Option that may be empty: what can be followed. */
+static bool is_one_place(const eval *self, val which)
+{
+    const value *at = value_at(self->values, which);
+
+    if (at->kind == VALUE_CHOICE)
+        return at->count == 2 && value_kind_of(self->values, at->as.items[0]) == VALUE_SOME &&
+               value_kind_of(self->values, at->as.items[1]) == VALUE_NOTHING &&
+               is_one_place(self, at->as.items[0]);
+    return at->kind == VALUE_LIST || at->kind == VALUE_REFERENCE ||
+           (at->kind == VALUE_SOME &&
+            value_kind_of(self->values, at->as.items[0]) == VALUE_REFERENCE);
+}
+
+/* The method once more, on the receiver with its items as the places where they lie. */
+static cg_code lend(method_call *self, library_call *work, val *ret)
+{
+    eval *owner = self->eval;
+    place_value place;
+    val lent = 0;
+
+    if (!receiver_spot(self, &place))
+        return CG_OK;
+    CG_TRY(eval_lent(owner, &place, &lent));
+    if (!value_at(owner->values, lent)->has_reference)
+        return CG_OK;
+    work->receiver = lent;
+    CG_TRY(ask_libraries(work, &lent));
+    owner->updated_receiver = 0;
+    if (!lent)
+        return err_nomem(owner->reterr);
+    if (value_at(owner->values, lent)->has_reference && is_one_place(owner, lent))
+        *ret = lent;
+    return CG_OK;
+}
+
+/* Of `map.entry(key).or_default()` the key, and where the map lies; 0: it is something else. */
+static ast_ref entered(method_call *self, place_value *ret_map)
+{
+    eval *owner = self->eval;
+    const ast *tree = eval_tree(owner);
+    ast_ref call = self->receiver;
+    ast_ref function = call && ast_kind_of(tree, call) == AST_CALL_EXPRESSION
+                           ? ast_child(tree, call, ROLE_FUNCTION)
+                           : 0;
+    ast_ref list = function ? ast_child(tree, call, ROLE_ARGUMENTS) : 0;
+    ast_ref name = function ? ast_child(tree, function, ROLE_FIELD) : 0;
+    val map;
+
+    if (!name || !list ||
+        !str_equal(program_text(owner->program, ast_at(tree, name)->text), CG_LIT("entry")) ||
+        !spot_of(owner, ast_child(tree, function, ROLE_VALUE), ret_map))
+        return 0;
+    map = spot_read(owner, ret_map);
+    return map && value_kind_of(owner->values, map) == VALUE_MAP ? ast_at(tree, list)->first : 0;
+}
+
+/* What the map's type says its values are; 0: nothing. */
+static type_ref entered_type(method_call *self)
+{
+    place_value place;
+    eval *owner = self->eval;
+
+    if (!entered(self, &place))
+        return 0;
+    const model_type *shape =
+        type_at(owner->types, value_at(owner->values, spot_read(owner, &place))->type);
+
+    return shape->arg_count > 1 ? shape->args[1] : 0;
+}
+
+/* After `map.entry(key).or_default()` the map has it, and it is lent. */
+static cg_code enter(method_call *self, val *ret)
+{
+    eval *owner = self->eval;
+    place_value place;
+    ast_ref key = entered(self, &place);
+    sym insert = intern_add(&owner->program->names, CG_LIT("insert"));
+    val args[2] = {0, eval_settled(owner, *ret)};
+    val map, ignored = 0;
+    uint32_t which = 0;
+
+    if (!key)
+        return CG_OK;
+    map = eval_reference(owner, &place);
+    if (!args[1] || !insert || !map)
+        return err_nomem(owner->reterr);
+    CG_TRY(evaluate(owner, key, &args[0]));
+    if (eval_is_never(owner, args[0]))
+        return CG_OK;
+    CG_TRY(eval_method_at(owner, map, 0, insert, 0, args, 2, self->place, &ignored));
+    map = spot_read(owner, &place);
+    if (!map || value_kind_of(owner->values, map) != VALUE_MAP || place.count == PLACE_STEPS)
+        return CG_OK;
+    const value *at = value_at(owner->values, map);
+
+    while (2 * which < at->count && !value_equal(owner->values, at->as.items[2 * which], args[0]))
+        which++;
+    if (2 * which >= at->count)
+        return CG_OK;
+    place.steps[place.count++] = (place_step){.index = which};
+    return eval_give(owner, eval_reference(owner, &place), ret);
 }
 
 static cg_code library_method(method_call *self, bool *ret_known, val *ret)
@@ -1657,11 +1785,26 @@ static cg_code library_method(method_call *self, bool *ret_known, val *ret)
         for (ast_ref i = eval_node(owner, self->arguments)->first; i; i = 0)
             CG_TRY(eval_type(owner, i, &work.wanted));
     }
+    bool is_entering = is_named(owner, self->name, entering, sizeof entering / sizeof *entering);
+
+    if (is_entering && !work.wanted)
+        work.wanted = entered_type(self);
     CG_TRY(ask_libraries(&work, ret));
     *ret_known = work.is_known;
     if (work.is_known && !*ret)
         return err_nomem(owner->reterr);
-    return work.is_known ? store_receiver(self) : CG_OK;
+    if (!work.is_known)
+        return CG_OK;
+    CG_TRY(store_receiver(self));
+    if (is_named(owner, self->name, lending, sizeof lending / sizeof *lending))
+        return lend(self, &work, ret);
+    if (is_entering)
+        return enter(self, ret);
+    /* `r.borrow_mut()`, `slot.unwrap()` of what was lent: the same place. */
+    if (self->lent && *ret == self->value &&
+        is_named(owner, self->name, handing, sizeof handing / sizeof *handing))
+        return eval_give(owner, eval_reference(owner, self->lent), ret);
+    return CG_OK;
 }
 
 /* Is it a method that a trait of read source gives to tensors, and no operation of candle? */
@@ -1803,6 +1946,7 @@ static cg_code method(method_call *self, val *ret)
             inner.name = self->name;
             inner.count = self->count;
             inner.receiver = 0;
+            inner.lent = NULL;
             inner.arguments = self->arguments;
             return method(&inner, ret);
         }
@@ -1813,7 +1957,9 @@ static cg_code method(method_call *self, val *ret)
 cg_code eval_method_at(eval *self, val which, ast_ref receiver, sym name, ast_ref arguments,
                        const val *args, size_t count, model_place place, val *ret)
 {
+    const value *at = value_at(self->values, which);
     method_call work = {.eval = self,
+                        .lent = at->kind == VALUE_REFERENCE ? at->as.reference : NULL,
                         .value = eval_deref(self, which),
                         .receiver = receiver,
                         .name = name,

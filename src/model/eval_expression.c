@@ -809,8 +809,16 @@ static cg_code fold(eval *self, ast_ref node, val head, type_ref expected, val *
     ast_ref inner;
     type_ref type = 0;
 
-    switch ((enum ast_kind)eval_node(self, node)->kind) {
-    case AST_TRY_EXPRESSION: return try_value(self, head, ret);
+    uint8_t kind = eval_node(self, node)->kind;
+
+    /* What is lent stays so through methods and `?`. */
+    if (value_kind_of(self->values, head) == VALUE_REFERENCE && kind != AST_CALL_EXPRESSION &&
+        kind != AST_TRY_EXPRESSION && kind != AST_AWAIT_EXPRESSION)
+        head = eval_deref(self, head);
+    switch ((enum ast_kind)kind) {
+    case AST_TRY_EXPRESSION:
+        return value_kind_of(self->values, head) == VALUE_REFERENCE ? eval_give(self, head, ret)
+                                                                    : try_value(self, head, ret);
     case AST_INDEX_EXPRESSION: return fold_index(self, node, head, ret);
     case AST_FIELD_EXPRESSION: return fold_field(self, node, head, ret);
     case AST_TYPE_CAST_EXPRESSION:
@@ -1176,7 +1184,8 @@ static cg_code walk(eval *self, ast_ref node, type_ref expected, val *ret)
     return CG_OK;
 }
 
-cg_code evaluate(eval *self, ast_ref node, val *ret)
+/* As evaluate; with is_kept a place that is lent (`xs.last_mut().unwrap()`) stays a reference. */
+static cg_code evaluate_kept(eval *self, ast_ref node, bool is_kept, val *ret)
 {
     eval_state *state = self->state;
     type_ref expected = state->expected;
@@ -1204,9 +1213,14 @@ cg_code evaluate(eval *self, ast_ref node, val *ret)
     state->nesting++;
     code = walk(self, node, expected, ret);
     state->nesting--;
-    if (code == CG_OK)
+    if (code == CG_OK && !is_kept)
         *ret = eval_deref(self, *ret);
     return code == CG_OK && !*ret ? err_nomem(self->reterr) : code;
+}
+
+cg_code evaluate(eval *self, ast_ref node, val *ret)
+{
+    return evaluate_kept(self, node, false, ret);
 }
 
 static cg_code evaluate_argument(eval *self, ast_ref node, val *ret)
@@ -1225,16 +1239,10 @@ static cg_code evaluate_argument(eval *self, ast_ref node, val *ret)
     }
     if (at->kind == AST_REFERENCE_EXPRESSION && (at->flags & AST_MUTABLE) &&
         spot_of(self, ast_child(eval_tree(self), node, ROLE_VALUE), &place)) {
-        value made = {.kind = VALUE_REFERENCE};
-        place_value *copy = arena_take(&self->state->mem, sizeof *copy);
-
-        if (!copy)
-            return err_nomem(self->reterr);
-        *copy = place;
-        made.as.reference = copy;
-        return eval_give(self, value_make(self->values, &made), ret);
+        return eval_give(self, eval_reference(self, &place), ret);
     }
-    return evaluate(self, node, ret);
+    return evaluate_kept(self, node,
+                         at->kind == AST_CALL_EXPRESSION || at->kind == AST_TRY_EXPRESSION, ret);
 }
 
 /* --- statements --- */
@@ -1256,7 +1264,10 @@ static cg_code evaluate_let(eval *self, ast_ref node, val *ret)
         CG_TRY(eval_type(self, type_node, &type));
     if (with) {
         self->state->expected = type;
-        if (eval_node(self, with)->kind == AST_REFERENCE_EXPRESSION)
+        uint8_t kind = eval_node(self, with)->kind;
+
+        if (kind == AST_REFERENCE_EXPRESSION || kind == AST_CALL_EXPRESSION ||
+            kind == AST_TRY_EXPRESSION)
             CG_TRY(evaluate_argument(self, with, &made));
         else
             CG_TRY(evaluate(self, with, &made));

@@ -625,7 +625,8 @@ static cg_code match_name(eval *self, ast_ref pattern, val which, unsigned depth
         self->state->frame->top = top;
         CG_TRY(code);
         if (to.kind != TARGET_NONE && to.kind != TARGET_LOCAL)
-            return match_path(self, pattern, pattern, false, true, which, depth, ret);
+            return match_path(self, pattern, pattern, false, true, eval_deref(self, which), depth,
+                              ret);
     }
     return bind(self, name, which);
 }
@@ -642,6 +643,9 @@ static cg_code match(eval *self, ast_ref pattern, val which, unsigned depth, enu
         *ret = MATCH_MAYBE;
         return CG_OK;
     }
+    if (value_kind_of(self->values, which) == VALUE_REFERENCE && at.kind != AST_IDENTIFIER &&
+        at.kind != AST_MUT_PATTERN && at.kind != AST_CAPTURED_PATTERN)
+        which = eval_deref(self, which);
     while (first && is_skipped(eval_node(self, first)) && eval_node(self, first)->role != ROLE_TYPE)
         first = eval_node(self, first)->next;
     switch ((enum ast_kind)at.kind) {
@@ -724,5 +728,5 @@ static cg_code match(eval *self, ast_ref pattern, val which, unsigned depth, enu
 
 cg_code eval_match(eval *self, ast_ref pattern, val which, enum verdict *ret)
 {
-    return match(self, pattern, eval_deref(self, which), 0, ret);
+    return match(self, pattern, which, 0, ret);
 }

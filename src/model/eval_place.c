@@ -117,12 +117,23 @@ static val step_read(eval *self, val of, place_step step)
 
     if (step.field)
         return value_field_of(self->values, of, step.field);
-    if (at->kind != VALUE_LIST)
+    if (step.is_inside) {
+        for (size_t i = 0; at->kind == VALUE_CHOICE && i < at->count; i++) {
+            if (value_kind_of(self->values, at->as.items[i]) == VALUE_SOME)
+                return value_at(self->values, at->as.items[i])->as.items[0];
+        }
+        return at->kind == VALUE_SOME ? at->as.items[0] : 0;
+    }
+    if (at->kind == VALUE_MAP)
+        return 2 * (uint64_t)step.index + 1 < at->count ? at->as.items[2 * step.index + 1] : 0;
+    if (at->kind != VALUE_LIST && at->kind != VALUE_TUPLE)
         return 0;
     for (size_t i = 0; i < at->count; i++) {
         val item = at->as.items[i];
 
         if (value_at(self->values, item)->kind == VALUE_REPEAT) {
+            if (step.is_each && step.index == i)
+                return value_at(self->values, item)->as.repeat.items[0];
             step.index = UINT32_MAX;
             item = value_at(self->values, item)->as.repeat.items[0];
         } else if (step.index == i) {
@@ -152,22 +163,45 @@ static val step_write(eval *self, val of, place_step step, val with)
 
     if (step.field)
         return value_with_field(self->values, of, step.field, with);
-    if (at->kind != VALUE_LIST || !at->count)
+    if ((at->kind != VALUE_LIST && at->kind != VALUE_TUPLE && at->kind != VALUE_MAP &&
+         !(step.is_inside && (at->kind == VALUE_SOME || at->kind == VALUE_CHOICE))) ||
+        !at->count)
         return of;
     items = arena_take(&self->values->mem, at->count * sizeof *items);
     if (!items)
         return 0;
     memcpy(items, at->as.items, at->count * sizeof *items);
     made.as.items = items;
+    if (step.is_inside) {
+        for (size_t i = 0; i < at->count; i++) {
+            value inner = {.kind = VALUE_SOME, .count = 1, .as.items = &with};
+
+            if (at->kind == VALUE_SOME)
+                items[i] = with;
+            else if (value_kind_of(self->values, items[i]) == VALUE_SOME)
+                items[i] = value_make(self->values, &inner);
+            if (!items[i])
+                return 0;
+        }
+        return value_make(self->values, &made);
+    }
+    if (at->kind == VALUE_MAP) {
+        if (2 * (uint64_t)step.index + 1 < at->count)
+            items[2 * step.index + 1] = with;
+        return value_make(self->values, &made);
+    }
     for (size_t i = 0; i < at->count; i++) {
         const value *item = value_at(self->values, items[i]);
 
         if (item->kind == VALUE_REPEAT) {
             value repeat = *item;
-            val joined = value_join(self->values, item->as.repeat.items[0], with);
+            bool is_all = step.is_each && step.index == i;
+            val joined = is_all ? with : value_join(self->values, item->as.repeat.items[0], with);
 
             repeat.as.repeat.items = &joined;
             items[i] = joined ? value_make(self->values, &repeat) : 0;
+            if (is_all)
+                return items[i] ? value_make(self->values, &made) : 0;
             step.index = UINT32_MAX; /* nobody knows how many it stands for */
         } else if (step.index == i) {
             items[i] = with;
@@ -200,6 +234,9 @@ cg_code spot_write(eval *self, const place_value *place, val with)
         }
         whole = inner;
     }
+    with = eval_settled(self, with);
+    if (!with)
+        return err_nomem(self->reterr);
     levels[0] = whole.root->value;
     for (uint32_t i = 0; i < whole.count; i++) {
         levels[i + 1] = step_read(self, levels[i], whole.steps[i]);
@@ -214,4 +251,131 @@ cg_code spot_write(eval *self, const place_value *place, val with)
             return err_nomem(self->reterr);
     }
     return cell_assign(self, whole.root, levels[0]);
+}
+
+/* --- what is lent --- */
+
+val eval_reference(eval *self, const place_value *place)
+{
+    value made = {.kind = VALUE_REFERENCE};
+    place_value *copy = arena_take(&self->state->mem, sizeof *copy);
+
+    if (!copy)
+        return 0;
+    *copy = *place;
+    made.as.reference = copy;
+    return value_make(self->values, &made);
+}
+
+/* Is it written to where it lies? Numbers and tensors are blurred when they are lent. */
+static bool is_lendable(const eval *self, val which)
+{
+    switch (value_kind_of(self->values, which)) {
+    case VALUE_STRUCT:
+    case VALUE_ENUM:
+    case VALUE_SOME:
+    case VALUE_NOTHING:
+    case VALUE_TUPLE:
+    case VALUE_LIST:
+    case VALUE_MAP:
+    case VALUE_CHOICE: return true;
+    default: return false;
+    }
+}
+
+/* The item, as a reference to where it lies. */
+static val lent_item(eval *self, const place_value *place, place_step step, val item)
+{
+    place_value inner = *place;
+    value repeat = *value_at(self->values, item);
+
+    if (repeat.kind == VALUE_REPEAT) {
+        val lent;
+
+        step.is_each = true;
+        lent = lent_item(self, place, step, repeat.as.repeat.items[0]);
+        if (!lent || lent == repeat.as.repeat.items[0])
+            return lent ? item : 0;
+        repeat.as.repeat.items = &lent;
+        return value_make(self->values, &repeat);
+    }
+    return is_lendable(self, item) && add_step(&inner, step) ? eval_reference(self, &inner) : item;
+}
+
+cg_code eval_lent(eval *self, const place_value *place, val *ret)
+{
+    val now = spot_read(self, place);
+    value made;
+    val *items;
+
+    now = now ? eval_deref(self, now) : value_unknown(self->values, 0, (cg_str){NULL, 0});
+    *ret = now;
+    if (!now)
+        return err_nomem(self->reterr);
+    made = *value_at(self->values, now);
+    if ((made.kind != VALUE_LIST && made.kind != VALUE_MAP && made.kind != VALUE_SOME) ||
+        !made.count || made.has_reference)
+        return CG_OK;
+    items = arena_take(&self->values->mem, made.count * sizeof *items);
+    if (!items)
+        return err_nomem(self->reterr);
+    for (uint32_t i = 0; i < made.count; i++) {
+        place_step step = {.index = made.kind == VALUE_MAP ? i / 2 : i,
+                           .is_inside = made.kind == VALUE_SOME};
+
+        items[i] = made.as.items[i];
+        if (made.kind != VALUE_MAP || i % 2 == 1)
+            items[i] = lent_item(self, place, step, items[i]);
+        if (!items[i])
+            return err_nomem(self->reterr);
+    }
+    made.as.items = items;
+    return eval_give(self, value_make(self->values, &made), ret);
+}
+
+static val settled(eval *self, val which, unsigned depth)
+{
+    value made = *value_at(self->values, which);
+
+    if (!made.has_reference)
+        return which;
+    if (depth > 12)
+        return value_unknown(self->values, made.type, (cg_str){NULL, 0});
+    if (made.kind == VALUE_REFERENCE)
+        return settled(self, eval_deref(self, which), depth + 1);
+    if (made.kind == VALUE_REPEAT) {
+        val inner = settled(self, made.as.repeat.items[0], depth + 1);
+
+        made.as.repeat.items = &inner;
+        made.has_reference = false;
+        return inner ? value_make(self->values, &made) : 0;
+    }
+    bool has_fields = made.kind == VALUE_STRUCT || made.kind == VALUE_ENUM;
+    value_field *fields = arena_take(&self->values->mem, (made.count + 1u) * sizeof *fields);
+    val *items = arena_take(&self->values->mem, (made.count + 1u) * sizeof *items);
+
+    if (!fields || !items)
+        return 0;
+    for (size_t i = 0; i < made.count; i++) {
+        val *to = has_fields ? &fields[i].value : &items[i];
+
+        if (has_fields)
+            fields[i] = made.as.fields[i];
+        else
+            items[i] = made.as.items[i];
+        *to = *to ? settled(self, *to, depth + 1) : 0;
+        if (!*to && (has_fields ? made.as.fields[i].value : made.as.items[i]))
+            return 0;
+    }
+    if (has_fields)
+        made.as.fields = fields;
+    else
+        made.as.items = items;
+    made.has_reference = false;
+    return value_make(self->values, &made);
+}
+
+val eval_settled(eval *self, val which)
+{
+    return settled(self, which, 0);
 }

@@ -31,7 +31,9 @@ typedef struct cell {
 
 typedef struct place_step {
     sym field;      /* 0: an index */
-    uint32_t index; /* UINT32_MAX: some item */
+    uint32_t index; /* of a list, tuple, entry of a map; UINT32_MAX: some item */
+    bool is_inside; /* what is in the Option */
+    bool is_each;   /* an item that stands for many: what is written is written to all */
 } place_step;
 
 /* Where something can be stored. */
@@ -294,6 +296,15 @@ val eval_literal(eval *self, ast_ref node);
 bool spot_of(eval *self, ast_ref node, place_value *ret);
 val spot_read(eval *self, const place_value *place);
 cg_code spot_write(eval *self, const place_value *place, val value);
+/* `&mut place` as a value; 0: out of memory. */
+val eval_reference(eval *self, const place_value *place);
+/*
+ * What lies at the place with its items as references to where they lie, so that what is done to
+ * them is done there: containers, structures and options; not numbers and tensors.
+ */
+cg_code eval_lent(eval *self, const place_value *place, val *ret);
+/* The same value with what lies behind the references in it; 0: out of memory. */
+val eval_settled(eval *self, val which);
 
 /* --- patterns: eval_pattern.c --- */
 

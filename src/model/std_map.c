@@ -1,5 +1,6 @@
 /* Maps: handlers of std_functions.def. A list of pairs is taken for a map too. */
 #include "model/std_handlers.h"
+#include "model/value_kinds.h"
 #include "model/std_text.h"
 
 typedef struct entries {
@@ -239,9 +240,16 @@ cg_code map_extend(library_call *call)
     return call->updated == 0 ? err_nomem(call->eval->reterr) : any_unit(call);
 }
 
+/* Of the type it is wanted as: that says what `entry(k).or_default()` puts in. */
 cg_code map_new(library_call *call)
 {
-    return std_give(call, std_plain(call->eval, VALUE_MAP));
+    type_ref wanted = std_type_inside(call->eval, call->wanted);
+    value it = *std_at(call, std_plain(call->eval, VALUE_MAP));
+
+    if (wanted == 0 || value_class(call->eval->values, wanted) != CLASS_MAP)
+        return std_give(call, std_plain(call->eval, VALUE_MAP));
+    it.type = wanted;
+    return std_give(call, value_make(call->eval->values, &it));
 }
 
 /* `HashMap::from([(k, v), ...])`, `from_iter`. */

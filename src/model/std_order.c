@@ -203,7 +203,10 @@ cg_code ordered_map_new(library_call *call)
 {
     value it = {.kind = VALUE_MAP, .is_known = true};
 
-    it.type = std_type(call->eval, "std::collections::BTreeMap");
+    /* With what its type says of its values, for `entry(k).or_default()`. */
+    it.type = std_type_inside(call->eval, call->wanted);
+    if (it.type == 0 || !is_called(call->eval, it.type, "BTreeMap"))
+        it.type = std_type(call->eval, "std::collections::BTreeMap");
     return std_give(call, value_make(call->eval->values, &it));
 }
 

@@ -70,8 +70,10 @@ static bool copy_items(values *self, value *shape)
     if (!to)
         return false;
     memcpy(to, shape->as.items, shape->count * sizeof *to);
-    for (size_t i = 0; i < shape->count; i++)
+    for (size_t i = 0; i < shape->count; i++) {
         shape->has_builder |= value_at(self, to[i])->has_builder;
+        shape->has_reference |= value_at(self, to[i])->has_reference;
+    }
     shape->as.items = to;
     return true;
 }
@@ -89,8 +91,10 @@ static bool copy_fields(values *self, value *shape)
     if (!to)
         return false;
     memcpy(to, shape->as.fields, shape->count * sizeof *to);
-    for (size_t i = 0; i < shape->count; i++)
+    for (size_t i = 0; i < shape->count; i++) {
         shape->has_builder |= value_at(self, to[i].value)->has_builder;
+        shape->has_reference |= value_at(self, to[i].value)->has_reference;
+    }
     shape->as.fields = to;
     return true;
 }
@@ -146,6 +150,7 @@ static bool copy_contents(values *self, value *shape)
         shape->as.repeat.items = to;
         shape->count = 1;
         shape->has_builder = value_at(self, shape->as.repeat.items[0])->has_builder;
+        shape->has_reference = value_at(self, shape->as.repeat.items[0])->has_reference;
         return true;
     case VALUE_STRUCT:
     case VALUE_ENUM: return copy_fields(self, shape);
@@ -183,8 +188,8 @@ static bool copy_contents(values *self, value *shape)
     case VALUE_TYPE:
     case VALUE_VARMAP:
     case VALUE_DTYPE:
-    case VALUE_DEVICE:
-    case VALUE_REFERENCE: return true;
+    case VALUE_DEVICE: return true;
+    case VALUE_REFERENCE: shape->has_reference = true; return true;
     }
     return true;
 }
@@ -219,6 +224,7 @@ val value_make(values *self, const value *shape)
     if (kind == VALUE_BOOL && shape->is_known && self->truth[1])
         return self->truth[shape->as.number != 0];
     made.has_builder = false;
+    made.has_reference = false;
     made.is_settled = false;
     if (!copy_text(self, &made.text) || !copy_contents(self, &made))
         return 0;
@@ -284,6 +290,7 @@ val value_append(values *self, val list, val item)
     made.as.items = tail->items;
     made.count++;
     made.has_builder |= value_at(self, item)->has_builder;
+    made.has_reference |= value_at(self, item)->has_reference;
     return place_value_of(self, &made);
 }
 

@@ -45,8 +45,10 @@ enum value_kind {
     VALUE_VARMAP,   /* candle_nn::VarMap; number: which one, by creation */
     VALUE_DTYPE,    /* text: `F32`, or the expression it came from when not is_known */
     VALUE_DEVICE,   /* text: `cpu`, `cuda`, `metal`, or an expression */
-    VALUE_REFERENCE /* `&mut place`, only between model/eval* and the variables it keeps: reference.
-                       Library functions, and what fields and lists hold, are the value behind it */
+    VALUE_REFERENCE /* `&mut place`, only between model/eval* and the variables it keeps, and in the
+                       items of what was lent (`iter_mut`, `last_mut`: eval_lent): reference. What
+                       library functions get, and what functions give and places hold, is the value
+                       behind it */
 };
 
 #define VALUE_CHOICES    16
@@ -121,12 +123,13 @@ typedef struct closure_value {
 typedef struct value {
     uint8_t kind;
     bool is_known;
-    bool is_inclusive; /* VALUE_RANGE; of a VALUE_REPEAT: its index counts down; of a
+    bool is_inclusive;  /* VALUE_RANGE; of a VALUE_REPEAT: its index counts down; of a
                           VALUE_LIST: it is an array, no iterator */
-    bool has_builder;  /* set by value_make: a builder, or one lies somewhere inside */
-    uint16_t count;    /* of items or fields */
-    bool is_settled;   /* VALUE_CHOICE: joining its items again gives the same ones */
-    sym variant;       /* VALUE_ENUM; of a VALUE_LAZY the method */
+    bool has_builder;   /* set by value_make: a builder, or one lies somewhere inside */
+    uint16_t count;     /* of items or fields */
+    bool has_reference; /* set by value_make: VALUE_REFERENCE, or one lies in its items or fields */
+    bool is_settled;    /* VALUE_CHOICE: joining its items again gives the same ones */
+    sym variant;        /* VALUE_ENUM; of a VALUE_LAZY the method */
     type_ref type;
     cg_str text;
     union {
