@@ -56,6 +56,13 @@ static inline bool str_equal(cg_str a, cg_str b)
     return true;
 }
 
+/* The same with a word of a table: most differ in the first byte, and are not measured for it. */
+static inline bool str_is(cg_str text, const char *word)
+{
+    return text.len == 0 ? word[0] == '\0'
+                         : text.ptr[0] == word[0] && str_equal(text, str_from(word));
+}
+
 /* Bytewise order as memcmp, a prefix sorts first. */
 int str_compare(cg_str a, cg_str b);
 

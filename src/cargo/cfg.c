@@ -150,7 +150,7 @@ static bool is_well_known(cg_str name)
                                         "docsrs",  "loom",    "ub_checks", "proc_macro"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (str_equal(name, str_from(names[i])))
+        if (str_is(name, names[i]))
             return true;
     }
     return str_starts_with(name, CG_LIT("target_"));
@@ -434,7 +434,7 @@ cg_str cfg_host(void)
 static const target_row *find_target(cg_str triple)
 {
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
-        if (str_equal(triple, str_from(targets[i].triple)))
+        if (str_is(triple, targets[i].triple))
             return &targets[i];
     }
     return NULL;

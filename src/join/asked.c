@@ -50,7 +50,8 @@ static cg_code make_parameter(arena *mem, const extraction *from, const function
     CG_TRY(asked_key_make(mem, from, functions, parameter, to, &is_open, reterr));
     if (!asked_step(mem, from->eval->program, functions, parameter->place, &to->asked_at))
         return err_nomem(reterr);
-    to->is_attempt = attempts_is_of_file(parameter->condition, parameter->root);
+    if (attempts_is_of_file(parameter->condition, parameter->root))
+        to->attempt = parameter->condition;
     to->is_certain = to->is_certain && !is_open;
     return CG_OK;
 }

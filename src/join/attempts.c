@@ -91,7 +91,60 @@ static size_t steps_to_difference(const wanted_parameter *a, const wanted_parame
     return 0;
 }
 
-/* Is the end of both keys made by the same calls, and the rest by others, or of other values? */
+/* Does a condition hold one of these calls, by the text it adds in quotes? */
+static bool is_tried(cg_str condition, const wanted_parameter *of, size_t begin, size_t end)
+{
+    size_t at = 0;
+
+    for (size_t step = 0; step < end; step++) {
+        for (size_t last = at + of->steps[step].piece_count; at < last; at++) {
+            cg_str text = of->pieces[at].text;
+
+            for (size_t i = 0; step >= begin && !of->pieces[at].is_number && text.len > 0 &&
+                               i + text.len + 2 <= condition.len;
+                 i++) {
+                if (condition.ptr[i] == '"' && condition.ptr[i + text.len + 1] == '"' &&
+                    memcmp(condition.ptr + i + 1, text.ptr, text.len) == 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*
+ * What differs, from step `begin` on: is it the call of a condition and one behind it, or a prefix
+ * that only one of them has? Two calls of one attempt are no attempts of each other.
+ */
+static bool is_first_and_other(const wanted_parameter *a, size_t a_end, const wanted_parameter *b,
+                               size_t b_end)
+{
+    size_t begin = 0;
+    size_t at = 0;
+
+    for (;
+         begin < a_end && begin < b_end && compare_places(&a->steps[begin], &b->steps[begin]) == 0;
+         begin++) {
+        size_t end = at + a->steps[begin].piece_count;
+
+        /* One call, of two values. */
+        if (a->steps[begin].piece_count != b->steps[begin].piece_count)
+            return true;
+        for (; at < end; at++) {
+            if (!is_same_piece(&a->pieces[at], &b->pieces[at]))
+                return true;
+        }
+    }
+    if ((begin == a_end) != (begin == b_end))
+        return true;
+
+    bool is_a = is_tried(a->attempt, a, begin, a_end) || is_tried(b->attempt, a, begin, a_end);
+    bool is_b = is_tried(a->attempt, b, begin, b_end) || is_tried(b->attempt, b, begin, b_end);
+
+    return is_a != is_b;
+}
+
+/* Is the end of both keys made by the same calls, and the rest by another attempt? */
 static bool is_other_attempt(const wanted_parameter *a, const wanted_parameter *b)
 {
     size_t a_steps = a->step_count;
@@ -116,7 +169,7 @@ static bool is_other_attempt(const wanted_parameter *a, const wanted_parameter *
         if (!is_same_piece(&a->pieces[i], &b->pieces[j]))
             return false;
     }
-    return true;
+    return is_first_and_other(a, a_steps, b, b_steps);
 }
 
 static bool is_needless(const checkpoint_part *self, const uint32_t *order, size_t begin,
@@ -125,7 +178,7 @@ static bool is_needless(const checkpoint_part *self, const uint32_t *order, size
     for (size_t i = begin; i < end; i++) {
         const asked *other = &self->asked[order[i]];
 
-        if (other->matched > 0 && other->from->is_attempt &&
+        if (other->matched > 0 && other->from->attempt.ptr != NULL &&
             is_other_attempt(it->from, other->from))
             return true;
     }
@@ -144,7 +197,7 @@ static void mark_needless(const checkpoint_part *self, const uint32_t *order, si
         for (size_t i = begin; i < end; i++) {
             const asked *it = &self->asked[order[i]];
 
-            is_out[order[i]] = it->matched == 0 && it->from->is_attempt &&
+            is_out[order[i]] = it->matched == 0 && it->from->attempt.ptr != NULL &&
                                is_needless(self, order, begin, end, it);
         }
         begin = end;

@@ -126,7 +126,7 @@ static size_t rank_of(cg_str rule)
 {
     size_t i = 0;
 
-    while (i < REASONS && !str_equal(rule, str_from(reasons[i])))
+    while (i < REASONS && !str_is(rule, reasons[i]))
         i++;
     return i;
 }

@@ -41,7 +41,7 @@ typedef struct numbers {
 static bool is_hazard(cg_str rule)
 {
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        if (str_equal(rule, str_from(codes[i])))
+        if (str_is(rule, codes[i]))
             return true;
     }
     return false;

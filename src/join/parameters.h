@@ -44,7 +44,7 @@ typedef struct wanted_parameter {
     const key_step *steps; /* outermost first; may end early */
     size_t step_count;
     key_step asked_at; /* the call that asks for it; adds no piece */
-    bool is_attempt;   /* what the file holds decides whether it is asked for */
+    cg_str attempt; /* the condition, when the file decides whether it is asked for; else absent */
 } wanted_parameter;
 
 typedef struct wanted_component {

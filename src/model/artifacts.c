@@ -90,11 +90,11 @@ static enum use use_of(cg_str name)
                                         "load_buffer"};
 
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-        if (str_equal(name, str_from(writes[i])))
+        if (str_is(name, writes[i]))
             return USE_WRITES;
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        if (str_equal(name, str_from(reads[i])))
+        if (str_is(name, reads[i]))
             return USE_READS;
     }
     return USE_NONE;

@@ -46,7 +46,7 @@ static bool is_upper(cg_str name)
 static bool is_word(cg_str word, const char *const *words)
 {
     for (; *words != NULL; words++) {
-        if (str_equal(word, str_from(*words)))
+        if (str_is(word, *words))
             return true;
     }
     return false;
@@ -104,7 +104,7 @@ static int64_t dtype_bytes(cg_str name)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (str_equal(name, str_from(rows[i].name)))
+        if (str_is(name, rows[i].name))
             return rows[i].bytes;
     }
     return 0;

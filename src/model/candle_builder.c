@@ -453,7 +453,7 @@ cg_code builder_method(library_call *call)
     if (str_equal(name, CG_LIT("set_prefix")))
         return give_prefixed(call, true);
     for (size_t i = 0; i < sizeof GETS / sizeof GETS[0]; i++) {
-        if (str_equal(name, str_from(GETS[i].name)))
+        if (str_is(name, GETS[i].name))
             return give_get(call, &GETS[i]);
     }
     if (str_equal(name, CG_LIT("root"))) {
@@ -552,7 +552,7 @@ static cg_code give_root(library_call *call, const source_row *row)
 cg_code builder_call(library_call *call)
 {
     for (size_t i = 0; i < sizeof SOURCES / sizeof SOURCES[0]; i++) {
-        if (str_equal(call->name, str_from(SOURCES[i].name)))
+        if (str_is(call->name, SOURCES[i].name))
             return give_root(call, &SOURCES[i]);
     }
     return CG_OK;

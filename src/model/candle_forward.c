@@ -95,7 +95,7 @@ static cg_code give_activation(library_call *call)
     node = flow_of(self->flow, call->result);
     facts = &self->flow->nodes.at[node].facts;
     for (size_t i = 0; nonnegative[i] != NULL; i++) {
-        if (str_equal(variant, str_from(nonnegative[i])))
+        if (str_is(variant, nonnegative[i]))
             facts->domain = interval_between(0, 1.0 / 0.0);
     }
     if (str_equal(variant, CG_LIT("Sigmoid")) || str_equal(variant, CG_LIT("HardSigmoid")))

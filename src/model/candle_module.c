@@ -373,7 +373,7 @@ static val make_config(library_call *call, const char *const row[3])
 static const char *const *find_config(cg_str path)
 {
     for (size_t i = 0; i < sizeof CONFIGS / sizeof CONFIGS[0]; i++) {
-        if (str_equal(path, str_from(CONFIGS[i][0])))
+        if (str_is(path, CONFIGS[i][0]))
             return CONFIGS[i];
     }
     return NULL;
@@ -670,7 +670,7 @@ static cg_str last_part(cg_str path)
 static bool is_one_of(cg_str word, const char *const *words)
 {
     for (; *words != NULL; words++) {
-        if (str_equal(word, str_from(*words)))
+        if (str_is(word, *words))
             return true;
     }
     return false;
@@ -684,8 +684,7 @@ static cg_code give_field(library_call *call, cg_str type_path)
     if (call->count != 0 || std_kind(call, call->receiver) != VALUE_STRUCT)
         return CG_OK;
     for (size_t i = 0; i < sizeof ACCESSORS / sizeof ACCESSORS[0]; i++) {
-        if (str_equal(type_path, str_from(ACCESSORS[i][0])) &&
-            str_equal(field, str_from(ACCESSORS[i][1])))
+        if (str_is(type_path, ACCESSORS[i][0]) && str_is(field, ACCESSORS[i][1]))
             field = str_from(ACCESSORS[i][2]);
     }
     found = value_field_of(call->eval->values, call->receiver, symbol_of(call, field));

@@ -625,7 +625,7 @@ static cg_code give_applied(library_call *call)
 static bool is_word(const library_call *call, const char *const *words)
 {
     for (; *words != NULL && call->name.len > 0; words++) {
-        if (**words == *call->name.ptr && str_equal(call->name, str_from(*words)))
+        if (**words == *call->name.ptr && str_is(call->name, *words))
             return true;
     }
     return false;

@@ -19,7 +19,7 @@ static const char *const numeric_rules[] = {"numeric-domain-violation", "zero-ti
 
 static bool is_rule(const model_finding *finding, const char *rule)
 {
-    return str_equal(finding->rule, str_from(rule));
+    return str_is(finding->rule, rule);
 }
 
 static bool is_numeric(const model_finding *finding)

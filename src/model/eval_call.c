@@ -1660,7 +1660,7 @@ static bool is_named(const eval *self, sym name, const char *const *names, size_
     cg_str text = program_text(self->program, name);
 
     for (size_t i = 0; i < count; i++) {
-        if (str_equal(text, str_from(names[i])))
+        if (str_is(text, names[i]))
             return true;
     }
     return false;

@@ -268,7 +268,7 @@ static bool is_diverging(const eval *self, sym name)
     cg_str text = program_text(self->program, name);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (str_equal(text, str_from(names[i])))
+        if (str_is(text, names[i]))
             return true;
     }
     return false;

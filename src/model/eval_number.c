@@ -621,7 +621,7 @@ static int64_t fitting(const eval *self, type_ref type, int64_t number)
         uint64_t range = UINT64_C(1) << rows[i].bits;
         uint64_t low = (uint64_t)number & (range - 1);
 
-        if (!str_equal(name, str_from(rows[i].name)))
+        if (!str_is(name, rows[i].name))
             continue;
         return rows[i].has_sign && low >= range / 2 ? (int64_t)low - (int64_t)range : (int64_t)low;
     }

@@ -21,7 +21,7 @@ typedef struct usage {
 static bool is_one_of(cg_str text, const char *const *words)
 {
     for (; *words; words++) {
-        if (str_equal(text, str_from(*words)))
+        if (str_is(text, *words))
             return true;
     }
     return false;

@@ -13,7 +13,7 @@ const char *flow_element_name(enum flow_element which)
 enum flow_element flow_element_of(cg_str name)
 {
     for (unsigned i = 1; i < sizeof ELEMENTS / sizeof ELEMENTS[0]; i++) {
-        if (str_equal(name, str_from(ELEMENTS[i])))
+        if (str_is(name, ELEMENTS[i]))
             return (enum flow_element)i;
     }
     return ELEMENT_UNKNOWN;

@@ -187,7 +187,7 @@ static interval domain_activation(const flow_call *self, interval x)
     if (str_equal(name, CG_LIT("Relu2")))
         return interval_apply(INTERVAL_SQUARE, interval_apply(INTERVAL_RELU, x));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (str_equal(name, str_from(rows[i].variant)))
+        if (str_is(name, rows[i].variant))
             return interval_apply((enum interval_function)rows[i].function, x);
     }
     return interval_unknown();

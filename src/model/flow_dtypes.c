@@ -49,7 +49,7 @@ static enum flow_element element_of_type(flow_call *self, type_ref type)
     if (colon != SIZE_MAX)
         path = (cg_str){path.ptr + colon + 1, path.len - colon - 1};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (str_equal(path, str_from(rows[i].name)))
+        if (str_is(path, rows[i].name))
             return (enum flow_element)rows[i].element;
     }
     return ELEMENT_UNKNOWN;

@@ -164,7 +164,7 @@ static bool name_operand(hazard_meeting *self, const hazard *of, node_ref node,
     for (size_t i = 0; i < sizeof PARAMETERS / sizeof PARAMETERS[0]; i++) {
         const char *const *names = PARAMETERS[i].names;
 
-        if (!str_equal(word, str_from(PARAMETERS[i].call)))
+        if (!str_is(word, PARAMETERS[i].call))
             continue;
         if (position < 4 && names[position]) {
             *ret = str_from(names[position]);

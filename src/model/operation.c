@@ -95,7 +95,7 @@ static const cut_row *find_cut(operation which)
     cg_str path = short_path(row_path(which));
 
     for (size_t i = 0; i < sizeof CUTS / sizeof CUTS[0]; i++) {
-        if (str_equal(path, str_from(CUTS[i].path)))
+        if (str_is(path, CUTS[i].path))
             return &CUTS[i];
     }
     return NULL;
@@ -106,7 +106,7 @@ uint32_t operation_since(operation which)
     cg_str path = short_path(row_path(which));
 
     for (size_t i = 0; i < sizeof SINCES / sizeof SINCES[0]; i++) {
-        if (str_equal(path, str_from(SINCES[i].path)))
+        if (str_is(path, SINCES[i].path))
             return SINCES[i].version;
     }
     return 0;

@@ -569,7 +569,7 @@ static const char *const entry_names[] = {
 static bool is_entry_name(cg_str name)
 {
     for (size_t i = 0; i < sizeof entry_names / sizeof *entry_names; i++) {
-        if (str_equal(name, str_from(entry_names[i])))
+        if (str_is(name, entry_names[i]))
             return true;
     }
     return str_ends_with(name, CG_LIT("_forward")) || str_ends_with(name, CG_LIT("_loss"));

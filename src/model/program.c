@@ -385,7 +385,7 @@ static bool is_skipped(cg_str name)
     static const char *const others[] = {"target", "artifacts", "runs", "node_modules"};
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (str_equal(name, str_from(others[i])))
+        if (str_is(name, others[i]))
             return true;
     }
     return name.len == 0 || name.ptr[0] == '.';

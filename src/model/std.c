@@ -408,7 +408,7 @@ static cg_code run_error(library_call *call)
     for (size_t i = 0; i < 2 + 2; i++) {
         size_t which = i < 3 ? i : 4;
 
-        if (!str_equal(call->name, str_from(rows[which].name)))
+        if (!str_is(call->name, rows[which].name))
             continue;
         call->receiver = std_plain(call->eval, VALUE_NOTHING);
         CG_TRY(call->receiver == 0 ? err_nomem(call->eval->reterr) : rows[which].handler(call));
@@ -720,7 +720,7 @@ static bool integer_limit(cg_str name, int64_t *ret)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (str_equal(name, str_from(rows[i].name))) {
+        if (str_is(name, rows[i].name)) {
             *ret = rows[i].number;
             return true;
         }
@@ -750,7 +750,7 @@ cg_code std_constant(eval *self, sym path, bool *is_known, val *ret)
     if (integer_limit(name, &number))
         code = std_give_number(&call, expr_const(self->exprs, number));
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
-        if (str_equal(name, str_from(constants[i].name)))
+        if (str_is(name, constants[i].name))
             code = give_constant(&call, &constants[i]);
     }
     return finish(&call, code, is_known, ret);

@@ -63,7 +63,7 @@ static const stage_row stages[] = {
 static const stage_row *stage_of(cg_str name)
 {
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        if (str_equal(name, str_from(stages[i].name)))
+        if (str_is(name, stages[i].name))
             return &stages[i];
     }
     return NULL;
@@ -72,7 +72,7 @@ static const stage_row *stage_of(cg_str name)
 static bool is_named(cg_str name, const char *const *names)
 {
     for (; *names != NULL; names++) {
-        if (str_equal(name, str_from(*names)))
+        if (str_is(name, *names))
             return true;
     }
     return false;

@@ -897,7 +897,7 @@ static bool path_is_one_of(cg_str path, const char *const *names)
     if (colon != SIZE_MAX)
         last = (cg_str){path.ptr + colon + 1, path.len - colon - 1};
     for (; *names != NULL; names++) {
-        if (str_equal(last, str_from(*names)))
+        if (str_is(last, *names))
             return true;
     }
     return false;

@@ -98,7 +98,7 @@ static int bits_of(const library_call *call, val which)
     cg_str name = std_type_path(call->eval, std_at(call, which)->type);
 
     for (size_t i = 0; name.ptr != NULL && i < sizeof rows / sizeof rows[0]; i++) {
-        if (str_equal(name, str_from(rows[i].name)))
+        if (str_is(name, rows[i].name))
             return rows[i].bits;
     }
     return 0;
@@ -379,7 +379,7 @@ cg_code float_function(library_call *call)
     if (!real_of(call, call->receiver, &x))
         return any_float(call);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        if (str_equal(call->name, str_from(functions[i].name)))
+        if (str_is(call->name, functions[i].name))
             return give_real(call, functions[i].run(x));
     }
     if (str_equal(call->name, CG_LIT("recip")))

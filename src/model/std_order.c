@@ -165,7 +165,7 @@ static bool is_called(eval *self, type_ref type, const char *name)
 
     if (path.ptr && colon != SIZE_MAX)
         path = (cg_str){path.ptr + colon + 1, path.len - colon - 1};
-    return path.ptr && str_equal(path, str_from(name));
+    return path.ptr && str_is(path, name);
 }
 
 val std_ordered(eval *self, val which, type_ref type)

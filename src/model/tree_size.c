@@ -234,7 +234,7 @@ uint64_t size_dtype_bits(cg_str dtype)
                   {"F64", 64},    {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}};
 
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
-        if (str_equal(dtype, str_from(dtypes[i].name)))
+        if (str_is(dtype, dtypes[i].name))
             return dtypes[i].bits;
     }
     return 0;

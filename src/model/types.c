@@ -660,7 +660,7 @@ static bool is_wrapper(cg_str path)
     if (!str_starts_with(path, CG_LIT("std::")))
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (str_equal(last, str_from(names[i])))
+        if (str_is(last, names[i]))
             return true;
     }
     return false;

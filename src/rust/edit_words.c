@@ -11,7 +11,7 @@ void edit_words_free(edit_words *self)
 static bool is_among(cg_str word, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (str_equal(word, str_from(list[i])))
+        if (str_is(word, list[i]))
             return true;
     }
     return false;

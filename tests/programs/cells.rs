@@ -47,7 +47,6 @@ fn main() -> Result<()> {
 }
 
 //! finding gradient-cut Net::forward:28 vb a.bias a.weight norm.bias norm.weight
-//! finding unused-parameter Net::new:10 vb c0.bias c0.weight
 //! key Net vb a.bias 4
 //! key Net vb a.weight 4,4
 //! key Net vb b.bias 4

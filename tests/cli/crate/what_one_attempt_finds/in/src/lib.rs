@@ -62,6 +62,26 @@ impl Looked {
     }
 }
 
+fn square(vb: VarBuilder) -> Result<Layer> {
+    Layer::load(vb)
+}
+
+/// Two by one helper in each attempt: the second of a pair is missing.
+pub struct Pairs {
+    q: Layer,
+    k: Layer,
+}
+
+impl Pairs {
+    pub fn load(vb: VarBuilder) -> Result<Self> {
+        let (q, k) = match (square(vb.pp("q")), square(vb.pp("k"))) {
+            (Ok(q), Ok(k)) => (q, k),
+            _ => (square(vb.pp("old.q"))?, square(vb.pp("old.k"))?),
+        };
+        Ok(Self { q, k })
+    }
+}
+
 /// Two of one kind, both or none: no attempts.
 pub struct Both {
     a: Option<Words>,
