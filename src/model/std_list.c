@@ -202,7 +202,9 @@ static bool known_arg(const library_call *call, size_t which, uint64_t *ret)
 
 static cg_code give_slice(library_call *call, list_view list, size_t from, size_t to)
 {
-    return std_give(call, std_list_of(call->eval, 0, list.at + from, to - from));
+    const val *at = from > 0 ? list.at + from : list.at;
+
+    return std_give(call, std_list_of(call->eval, 0, at, to - from));
 }
 
 /* --- as iterators --- */
