@@ -366,22 +366,26 @@ static name_match module_by(matcher *self, cg_str name)
     return decide(self, self->hits.is_template ? JOIN_RULE_MODULE_TEMPLATE : JOIN_RULE_MODULE_PATH);
 }
 
-static name_match module_below(matcher *self, cg_str path, cg_str name)
+/* `path.name`; absent: there is no path, or no memory. */
+static cg_str name_below(matcher *self, cg_str path, cg_str name)
 {
-    name_match ret;
-
     if (path.len == 0)
-        return nothing;
+        return (cg_str){0};
     buf_clear(&self->room);
     buf_add(&self->room, path);
     buf_byte(&self->room, '.');
     buf_add(&self->room, name);
-    if (self->room.failed) {
-        self->failed = true;
-        return nothing;
-    }
-    ret = module_by(self, buf_text(&self->room));
-    ret.rule = JOIN_RULE_MODULE_BELOW;
+    self->failed = self->failed || self->room.failed;
+    return self->room.failed ? (cg_str){0} : buf_text(&self->room);
+}
+
+static name_match module_below(matcher *self, cg_str path, cg_str name)
+{
+    cg_str whole = name_below(self, path, name);
+    name_match ret = whole.ptr != NULL ? module_by(self, whole) : nothing;
+
+    if (whole.ptr != NULL)
+        ret.rule = JOIN_RULE_MODULE_BELOW;
     return ret;
 }
 
@@ -394,17 +398,9 @@ static name_match field_by(matcher *self, path_index *in, cg_str name)
 
 static name_match field_below(matcher *self, cg_str path, cg_str name)
 {
-    if (path.len == 0)
-        return nothing;
-    buf_clear(&self->room);
-    buf_add(&self->room, path);
-    buf_byte(&self->room, '.');
-    buf_add(&self->room, name);
-    if (self->room.failed) {
-        self->failed = true;
-        return nothing;
-    }
-    return field_by(self, &self->from->fields, buf_text(&self->room));
+    cg_str whole = name_below(self, path, name);
+
+    return whole.ptr != NULL ? field_by(self, &self->from->fields, whole) : nothing;
 }
 
 static name_match module_end(matcher *self, cg_str name)
