@@ -148,6 +148,8 @@ static cg_code find(cache_place *self, cg_str directory, cg_str path, const scan
                    arena_format(self->mem, &self->file, "%.*s/scan-%.40s", (int)directory.len,
                                 directory.ptr, hex) &&
                    arena_format(self->mem, &self->sources_file, "%.*s.sources", (int)self->file.len,
+                                self->file.ptr) &&
+                   arena_format(self->mem, &self->part_file, "%.*s.part", (int)self->file.len,
                                 self->file.ptr)
                ? CG_OK
                : err_nomem(reterr);
@@ -242,6 +244,7 @@ typedef struct stored {
     kept_place *places;                     /* of the base's files */
     program_text_given given[MOST_CHANGED]; /* what is not as it was */
     size_t given_count;
+    uint8_t identity[DIGEST_BYTES]; /* of all that was read */
 } stored;
 
 static cg_code sum_of_input(const cache_place *self, const program_input *input, buf *room,
@@ -475,9 +478,106 @@ static cg_code renew_fingerprint(const cache_place *self, const stored *from, mo
     return CG_OK;
 }
 
+/* The whole of what was written. */
+static cg_code read_file(const cache_place *self, cg_str path, arena *mem, cg_str *ret,
+                         cg_err *reterr)
+{
+    os_file file;
+    size_t len = 0, part = 1;
+    cg_code code = CG_OK;
+    char *bytes = NULL;
+
+    CG_TRY(os_open_read(self->env, path, &file, reterr));
+    if (!file.is_regular || file.size > CACHE_CEILING)
+        code = CG_NOT_FOUND;
+    else if ((bytes = arena_bytes(mem, (size_t)file.size + 1)) == NULL)
+        code = err_nomem(reterr);
+    while (code == CG_OK && part > 0 && len < file.size) {
+        code = os_read(&file, bytes + len, (size_t)file.size - len, &part, reterr);
+        len += part;
+    }
+    os_close(&file);
+    *ret = (cg_str){bytes, len};
+    return code;
+}
+
+/* What model/rescan asks for. */
+typedef struct follower {
+    const cache_place *place;
+    const stored *from;
+    sources texts;
+} follower;
+
 static cg_code load_source(void *context, size_t file, program_text_given *ret, cg_err *reterr)
 {
-    return sources_read(context, file, ret, reterr);
+    follower *self = context;
+
+    return sources_read(&self->texts, file, ret, reterr);
+}
+
+/* In front of what is kept of a part: of which base, and which part. */
+typedef struct part_head {
+    uint8_t identity[DIGEST_BYTES];
+    uint8_t key[DIGEST_BYTES];
+} part_head;
+
+static part_head head_of_part(const follower *self, const uint8_t key[DIGEST_BYTES])
+{
+    part_head head;
+
+    memcpy(head.identity, self->from->identity, DIGEST_BYTES);
+    memcpy(head.key, key, DIGEST_BYTES);
+    return head;
+}
+
+static cg_code find_part(void *context, const uint8_t key[DIGEST_BYTES], cg_str *ret,
+                         cg_err *reterr)
+{
+    const follower *self = context;
+    part_head wanted = head_of_part(self, key), found;
+    cg_err cause = {0};
+    bool is_there = false;
+    cg_str bytes;
+
+    CG_TRY(
+        as_answer(read_file(self->place, self->place->part_file, self->place->mem, &bytes, &cause),
+                  &cause, &is_there, reterr));
+    if (!is_there || bytes.len < sizeof found)
+        return CG_NOT_FOUND;
+    memcpy(&found, bytes.ptr, sizeof found);
+    if (memcmp(&found, &wanted, sizeof wanted) != 0)
+        return CG_NOT_FOUND;
+    *ret = (cg_str){bytes.ptr + sizeof found, bytes.len - sizeof found};
+    return CG_OK;
+}
+
+static cg_code write_part(const follower *self, const part_head *head, cg_str bytes, cg_err *reterr)
+{
+    os_output file;
+    cg_code code;
+
+    CG_TRY(os_output_open(self->place->env, self->place->heap, self->place->part_file, true, &file,
+                          reterr));
+    file.is_passing = true;
+    code = os_output_write(&file, head, sizeof *head, reterr);
+    if (code == CG_OK)
+        code = os_output_write(&file, bytes.ptr, bytes.len, reterr);
+    if (code == CG_OK)
+        return os_output_commit(&file, reterr);
+    os_output_drop(&file);
+    return code;
+}
+
+/* What cannot be written is made again. */
+static cg_code keep_part(void *context, const uint8_t key[DIGEST_BYTES], cg_str bytes,
+                         cg_err *reterr)
+{
+    const follower *self = context;
+    part_head head = head_of_part(self, key);
+    cg_err cause = {0};
+    bool is_kept;
+
+    return as_answer(write_part(self, &head, bytes, &cause), &cause, &is_kept, reterr);
 }
 
 static cg_code take_document(pack_reader *in, model_document *ret, cg_err *reterr)
@@ -539,8 +639,12 @@ static cg_code take_moved(const stored *from, const rescan_change *changes, pack
 static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, model_document *ret,
                               cg_err *reterr)
 {
-    sources texts = {
-        .env = self->env, .mem = self->mem, .path = self->sources_file, .places = from->places};
+    follower context = {.place = self,
+                        .from = from,
+                        .texts = {.env = self->env,
+                                  .mem = self->mem,
+                                  .path = self->sources_file,
+                                  .places = from->places}};
     rescan_work work = {
         .env = self->env,
         .heap = self->heap,
@@ -551,7 +655,9 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
         .changed = from->given,
         .changed_count = from->given_count,
         .load = load_source,
-        .context = &texts,
+        .find_part = find_part,
+        .keep_part = keep_part,
+        .context = &context,
     };
     rescan_change changes[MOST_CHANGED];
     bool is_known = false, is_done = false, is_run = false, is_moved = false;
@@ -579,7 +685,7 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
         if (code == CG_OK)
             code = rescan_run(&work, ret, &is_done, reterr);
     }
-    sources_close(&texts);
+    sources_close(&context.texts);
     if (is_run && (code != CG_OK || !is_done)) {
         /* It has loaded packages in another order than a whole scan does. */
         cargo_graph_free(self->graph);
@@ -590,26 +696,20 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
                                              : CG_NOT_FOUND;
 }
 
-/* The whole file, where the document will lie. */
-static cg_code read_file(const cache_place *self, arena *mem, cg_str *ret, cg_err *reterr)
+/* Before anything of today is looked at. */
+static cg_code find_identity(const cache_place *self, stored *from, cg_err *reterr)
 {
-    os_file file;
-    size_t len = 0, part = 1;
-    cg_code code = CG_OK;
-    char *bytes = NULL;
+    digest sum;
 
-    CG_TRY(os_open_read(self->env, self->file, &file, reterr));
-    if (!file.is_regular || file.size > CACHE_CEILING)
-        code = CG_NOT_FOUND;
-    else if ((bytes = arena_bytes(mem, (size_t)file.size + 1)) == NULL)
-        code = err_nomem(reterr);
-    while (code == CG_OK && part > 0 && len < file.size) {
-        code = os_read(&file, bytes + len, (size_t)file.size - len, &part, reterr);
-        len += part;
+    CG_TRY(digest_start(&sum, reterr));
+    digest_add(&sum, self->key, DIGEST_BYTES);
+    digest_add(&sum, self->cargo, DIGEST_BYTES);
+    for (size_t i = 0; i < from->entry_count; i++) {
+        add_text(&sum, from->entries[i].input.path);
+        add_number(&sum, from->entries[i].input.kind);
+        digest_add(&sum, from->entries[i].input.sum, DIGEST_BYTES);
     }
-    os_close(&file);
-    *ret = (cg_str){bytes, len};
-    return code;
+    return digest_finish(&sum, from->identity, reterr);
 }
 
 static cg_code read_document(cache_place *self, model_document *ret, cg_err *reterr)
@@ -619,9 +719,11 @@ static cg_code read_document(cache_place *self, model_document *ret, cg_err *ret
     pack_reader in;
     cg_str bytes;
 
-    CG_TRY(read_file(self, &ret->mem, &bytes, reterr));
+    /* Where the document will lie. */
+    CG_TRY(read_file(self, self->file, &ret->mem, &bytes, reterr));
     if (!pack_open(&in, &ret->mem, bytes) || !take_head(self, &in, &from))
         return in.is_short ? err_nomem(reterr) : CG_NOT_FOUND;
+    CG_TRY(find_identity(self, &from, reterr));
     CG_TRY(check_all(self, &from, &is_usable, reterr));
     if (!is_usable)
         return CG_NOT_FOUND;

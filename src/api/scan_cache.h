@@ -12,7 +12,8 @@
  * searched, with their stamps and digests, and what Cargo's files said. A stamp that is the same
  * is believed when nothing had touched the file since before the scan; else the content is looked
  * at. When only bodies of functions of the crate have changed, a document of structure alone is
- * brought up to date (model/rescan).
+ * brought up to date (model/rescan), and what of that serves the next edit of the same functions
+ * is kept, too.
  *
  * A file that is damaged, of another version, or cannot be written is as good as none, and no
  * failure: only memory and the user's interruption are. Several processes may use the directory:
@@ -30,6 +31,7 @@ typedef struct cache_place {
     arena *mem;
     cg_str file;         /* absent: nothing can be kept */
     cg_str sources_file; /* beside it: api/scan_sources */
+    cg_str part_file;    /* beside it: the scan of a part, as model/rescan keeps it */
     cg_str levels_file;  /* that of the project's levels, an input too */
     cg_str path;
     const scan_options *options;

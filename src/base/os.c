@@ -797,7 +797,8 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
     }
     /* Open until it is in place: its lock keeps the temporary file from being swept. */
     errno = 0;
-    if (output_sync(os, self->handle) != 0 || (is_sync_missing(errno) && output_close(self) != 0))
+    if (!self->is_passing &&
+        (output_sync(os, self->handle) != 0 || (is_sync_missing(errno) && output_close(self) != 0)))
         return output_fail(self, "cannot be written", errno, reterr);
     if (os->rename_at(os->context, self->directory, self->temporary, self->directory, self->name) !=
         0)
@@ -806,7 +807,7 @@ static cg_code output_publish(os_output *self, cg_err *reterr)
     /* All of it is on the disk: there is nothing left that closing could fail to write. */
     if (self->handle >= 0)
         (void)output_close(self);
-    is_durable = output_sync_parents(self) == 0;
+    is_durable = self->is_passing || output_sync_parents(self) == 0;
     memset(self->made, 0, self->path_size / 2);
     if (!is_durable) {
         os_reason reason;

@@ -92,6 +92,7 @@ typedef struct os_output {
     size_t path_size;
     char *made; /* by length of a prefix of the path: a directory made for this output */
     bool is_private;
+    bool is_passing; /* set by the caller: can be made again, is not synced */
     heap *heap;
 } os_output;
 
@@ -105,7 +106,10 @@ typedef struct os_output {
 cg_code os_output_open(const cg_env *env, heap *heap, cg_str path, bool is_private, os_output *ret,
                        cg_err *reterr) CG_MUST;
 cg_code os_output_write(os_output *self, const void *bytes, size_t count, cg_err *reterr) CG_MUST;
-/* fsync, rename into place, fsync the directory. Afterwards the output is closed. */
+/*
+ * fsync, rename into place, fsync the directory; without is_passing. Afterwards the output is
+ * closed.
+ */
 cg_code os_output_commit(os_output *self, cg_err *reterr) CG_MUST;
 /* Remove the temporary file and the directories made for it, close. Harmless after commit. */
 void os_output_drop(os_output *self);

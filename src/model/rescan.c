@@ -1,9 +1,9 @@
 #include "model/rescan.h"
 
 #include "model/coverage.h"
-#include "model/inference.h"
 #include "model/mentions.h"
 #include "model/moved.h"
+#include "model/part_facts.h"
 #include "model/walk.h"
 #include "rust/kept.h"
 #include "rust/words.h"
@@ -209,6 +209,13 @@ typedef struct site_list {
     size_t count;
 } site_list;
 
+/* The scan of the part as it was, as it is kept. */
+typedef struct kept_part {
+    bool is_there; /* none need be made */
+    cg_str facts;  /* packed: model/part_facts */
+    cg_str document;
+} kept_part;
+
 typedef struct rescanner {
     const rescan_work *work;
     const rescan_base *base;
@@ -224,11 +231,13 @@ typedef struct rescanner {
     bool *is_loaded;              /* by file: what it was is in `loaded` */
     program_text_given *loaded;
     const program_text_given **today; /* by file: what it is; NULL: what it was */
-    scan *scans[2];                   /* as it was, as it is */
-    model_document moved;             /* of the first, with its places of today */
+    scan *scans[2];                   /* as it was (NULL: that is kept), as it is */
+    uint8_t key[DIGEST_BYTES];        /* of the part as it was */
+    kept_part kept;
+    part_facts facts[2];
+    model_document moved; /* of the first, with its places of today */
     const model_doc *docs[2];
-    const runs_site *sites[2]; /* of their assembly sites */
-    site_list own[2];          /* those that no evaluation makes that is left out */
+    site_list own[2]; /* those that no evaluation makes that is left out */
     cg_err *reterr;
 } rescanner;
 
@@ -565,6 +574,72 @@ static cg_code scan_part(rescanner *self, size_t which)
                      self->reterr);
 }
 
+/* What is scanned of the base: its files, and which evaluations. */
+static cg_code key_of_part(rescanner *self)
+{
+    const intern *evaluated = &self->choice.evaluated;
+    digest sum;
+
+    CG_TRY(digest_start(&sum, self->reterr));
+    for (size_t i = 0; i < self->part.wanted_count; i++) {
+        digest_add(&sum, self->part.wanted[i].ptr, self->part.wanted[i].len);
+        digest_add(&sum, "", 1);
+    }
+    digest_add(&sum, "", 1);
+    for (sym i = 1; i < intern_count(evaluated); i++) {
+        cg_str name = intern_text_of(evaluated, i);
+
+        digest_add(&sum, name.ptr, name.len);
+        digest_add(&sum, "", 1);
+    }
+    return digest_finish(&sum, self->key, self->reterr);
+}
+
+/* Facts, then the document, each packed; false: it is nothing that was kept. */
+static bool open_kept(rescanner *self, cg_str bytes)
+{
+    pack_reader in;
+    uint64_t len;
+
+    if (bytes.len < sizeof len)
+        return false;
+    memcpy(&len, bytes.ptr, sizeof len);
+    bytes = (cg_str){bytes.ptr + sizeof len, bytes.len - sizeof len};
+    if (len > bytes.len)
+        return false;
+    self->kept.facts = (cg_str){bytes.ptr, (size_t)len};
+    self->kept.document = (cg_str){bytes.ptr + len, bytes.len - (size_t)len};
+    return pack_open(&in, &self->moved.mem, self->kept.facts) &&
+           part_facts_take(&in, &self->facts[0]) && pack_is_done(&in);
+}
+
+static cg_code find_kept(rescanner *self)
+{
+    const rescan_work *work = self->work;
+    cg_str bytes;
+    cg_code code;
+
+    self->kept.is_there = false;
+    if (!work->traced || !work->find_part)
+        return CG_OK;
+    CG_TRY(key_of_part(self));
+    code = work->find_part(work->context, self->key, &bytes, self->reterr);
+    if (code == CG_OK)
+        self->kept.is_there = open_kept(self, bytes);
+    return code == CG_NOT_FOUND ? CG_OK : code;
+}
+
+/* The part as it was. */
+static cg_code scan_first(rescanner *self, bool *ret_is_grown)
+{
+    CG_TRY(find_kept(self));
+    if (self->kept.is_there)
+        return CG_OK;
+    CG_TRY(scan_part(self, 0));
+    take_late(self, self->scans[0], ret_is_grown);
+    return CG_OK;
+}
+
 /* Of evaluations that are made again it is known that most of the time is theirs. */
 static bool is_worth_while(const rescanner *self)
 {
@@ -588,8 +663,7 @@ static cg_code scan_both(rescanner *self, bool *ret_is_stable)
             return CG_OK;
         CG_TRY(load_part(self));
         CG_TRY(list_methods(self));
-        CG_TRY(scan_part(self, 0));
-        take_late(self, self->scans[0], &is_grown);
+        CG_TRY(scan_first(self, &is_grown));
         if (is_grown)
             continue;
         CG_TRY(scan_part(self, 1));
@@ -771,17 +845,16 @@ cg_code rescan_compare(const rescan_work *work, arena *mem, rescan_change *ret, 
 /* Did both read the same files, all of which the whole scan had read? */
 static bool is_same_inputs(const rescanner *self)
 {
-    const program *a = scan_program(self->scans[0]);
-    const program *b = scan_program(self->scans[1]);
+    const part_facts *a = &self->facts[0], *b = &self->facts[1];
 
-    if (a->inputs.count != b->inputs.count)
+    if (a->input_count != b->input_count)
         return false;
-    for (size_t i = 0; i < a->inputs.count; i++) {
-        const program_input *one = &a->inputs.at[i];
+    for (size_t i = 0; i < a->input_count; i++) {
+        const program_input *one = &a->inputs[i], *other = &b->inputs[i];
         bool is_known = false;
 
-        if (one->kind != b->inputs.at[i].kind || !str_equal(one->path, b->inputs.at[i].path) ||
-            memcmp(one->sum, b->inputs.at[i].sum, DIGEST_BYTES) != 0)
+        if (one->kind != other->kind || !str_equal(one->path, other->path) ||
+            memcmp(one->sum, other->sum, DIGEST_BYTES) != 0)
             return false;
         for (size_t k = 0; k < self->base->input_count && !is_known; k++)
             is_known = str_equal(self->base->inputs[k].path, one->path);
@@ -793,51 +866,32 @@ static bool is_same_inputs(const rescanner *self)
 
 /* --- what was not evaluated --- */
 
-static bool has_near(const scan *one)
-{
-    const program *code_of = scan_program(one);
-
-    for (size_t i = 0; i < code_of->runs.count; i++) {
-        if (code_of->runs.at[i].is_near)
-            return true;
-    }
-    return scan_extraction(one)->is_near || scan_extraction(one)->has_makers;
-}
-
 /* The component of that name; NULL: there is none. */
-static const extract_component *component_called(const extraction *from, cg_str qualified,
-                                                 size_t near)
+static const part_component *component_called(const part_facts *from, cg_str qualified, size_t near)
 {
-    if (near < from->components.count && str_equal(from->components.at[near].qualified, qualified))
-        return &from->components.at[near];
-    for (size_t i = 0; i < from->components.count; i++) {
-        if (str_equal(from->components.at[i].qualified, qualified))
-            return &from->components.at[i];
+    if (near < from->component_count && str_equal(from->components[near].qualified, qualified))
+        return &from->components[near];
+    for (size_t i = 0; i < from->component_count; i++) {
+        if (str_equal(from->components[i].qualified, qualified))
+            return &from->components[i];
     }
     return NULL;
 }
 
 /* Is there a struct or enum of that name in the file of the component? */
-static bool has_type(const scan *one, const scan *other, const extract_component *component)
+static bool has_type(const part_facts *one, const part_component *component)
 {
-    const program *code_of = scan_program(one), *theirs = scan_program(other);
-    cg_str path;
-
-    if (!component->type)
+    if (!component->type.ptr)
         return false;
-    path = theirs->files.at[theirs->items.at[component->type].file]->full_path;
-    for (item_ref i = 1; i < code_of->items.count; i++) {
-        const program_item *item = &code_of->items.at[i];
-
-        if ((item->kind == ITEM_STRUCT || item->kind == ITEM_ENUM) &&
-            str_equal(program_text(code_of, item->name), component->name) &&
-            str_equal(code_of->files.at[item->file]->full_path, path))
+    for (size_t i = 0; i < one->type_count; i++) {
+        if (str_equal(one->types[i].name, component->type) &&
+            str_equal(one->types[i].file, component->file))
             return true;
     }
     return false;
 }
 
-static bool has_same_roots(const extract_component *a, const extract_component *b)
+static bool has_same_roots(const part_component *a, const part_component *b)
 {
     if (a->root_count != b->root_count)
         return false;
@@ -855,87 +909,61 @@ static bool has_same_roots(const extract_component *a, const extract_component *
  */
 static bool has_same_components(const rescanner *self)
 {
-    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
+    const part_facts *a = &self->facts[0], *b = &self->facts[1];
     size_t k = 0;
 
-    for (size_t i = 0; i < a->components.count; i++) {
-        const extract_component *one = &a->components.at[i];
-        const extract_component *other = component_called(b, one->qualified, i);
+    for (size_t i = 0; i < a->component_count; i++) {
+        const part_component *one = &a->components[i];
+        const part_component *other = component_called(b, one->qualified, i);
 
-        if (!other && (one->is_skipped || has_type(self->scans[1], self->scans[0], one)))
+        if (!other && (one->is_skipped || has_type(b, one)))
             return false;
         if (!other)
             continue;
         /* In the same order. */
-        if (other->is_skipped != one->is_skipped || (size_t)(other - b->components.at) < k ||
+        if (other->is_skipped != one->is_skipped || (size_t)(other - b->components) < k ||
             (!has_same_roots(one, other) && intern_find(&self->choice.made, one->qualified)))
             return false;
-        k = (size_t)(other - b->components.at) + 1;
+        k = (size_t)(other - b->components) + 1;
     }
-    for (size_t i = 0; i < b->components.count; i++) {
-        const extract_component *one = &b->components.at[i];
+    for (size_t i = 0; i < b->component_count; i++) {
+        const part_component *one = &b->components[i];
 
-        if (!component_called(a, one->qualified, i) &&
-            (one->is_skipped || has_type(self->scans[0], self->scans[1], one)))
+        if (!component_called(a, one->qualified, i) && (one->is_skipped || has_type(a, one)))
             return false;
     }
     return true;
 }
 
-/* Has a function to do with making builders, as far as this scan knows? */
-static bool is_maker(const scan *one, size_t index)
-{
-    return scan_functions(one)->all.at[index].makes || scan_drivers(one)->makes[index];
-}
-
-/* The record of a function; NULL: it is not listed. */
-static const model_function *record_of(scan *one, cg_str id)
-{
-    const sc_records *list = &scan_document(one)->doc.functions;
-
-    for (size_t i = 0; i < list->count; i++) {
-        if (str_equal(MODEL_AT(*list, model_function, i)->id, id))
-            return MODEL_AT(*list, model_function, i);
-    }
-    return NULL;
-}
-
 /* Who takes something else can be a constructor now, or no longer. */
-static bool has_same_signature(scan *one, scan *other, cg_str id)
+static bool has_same_signature(const part_maker *a, const part_maker *b)
 {
-    const model_function *a = record_of(one, id), *b = record_of(other, id);
-    const model_argument *then = a ? a->parameters.at : NULL, *now = b ? b->parameters.at : NULL;
-
-    if (!a || !b || a->parameters.count != b->parameters.count)
+    if (!a->is_listed || !b->is_listed || a->type_count != b->type_count)
         return false;
-    for (size_t i = 0; i < a->parameters.count; i++) {
-        if (!str_equal(then[i].type_name, now[i].type_name))
+    for (size_t i = 0; i < a->type_count; i++) {
+        if (!str_equal(a->types[i], b->types[i]))
             return false;
     }
     return true;
 }
 
 /* Does the other scan say the same of all that make builders? */
-static bool has_same_makers(scan *one, scan *other)
+static bool has_same_makers(const part_facts *one, const part_facts *other)
 {
-    const function_facts *facts = scan_functions(one), *others = scan_functions(other);
-
-    for (size_t i = 0; i < facts->all.count; i++) {
-        const function_fact *fact = &facts->all.at[i];
+    for (size_t i = 0; i < one->maker_count; i++) {
+        const part_maker *maker = &one->makers[i];
         size_t k = i;
 
-        if (!is_maker(one, i))
-            continue;
-        if (k >= others->all.count || !str_equal(others->all.at[k].id, fact->id)) {
-            for (k = 0; k < others->all.count && !str_equal(others->all.at[k].id, fact->id);)
+        if (k >= other->maker_count || !str_equal(other->makers[k].id, maker->id)) {
+            for (k = 0; k < other->maker_count && !str_equal(other->makers[k].id, maker->id);)
                 k++;
         }
-        if (k == others->all.count || others->all.at[k].makes != fact->makes ||
-            scan_drivers(other)->makes[k] != scan_drivers(one)->makes[i] ||
-            !has_same_signature(one, other, fact->id))
+        if (k == other->maker_count || other->makers[k].is_itself != maker->is_itself ||
+            other->makers[k].is_driver != maker->is_driver ||
+            !has_same_signature(maker, &other->makers[k]))
             return false;
         /* Who calls it can be what model/makers finds. */
-        if (!scan_drivers(one)->makes[i])
+        if (!maker->is_driver)
             return false;
     }
     return true;
@@ -947,30 +975,88 @@ static bool has_same_makers(scan *one, scan *other)
  */
 static bool is_same_rest(const rescanner *self)
 {
-    return has_same_components(self) && has_same_makers(self->scans[0], self->scans[1]) &&
-           has_same_makers(self->scans[1], self->scans[0]) && !has_near(self->scans[0]) &&
-           !has_near(self->scans[1]);
-}
+    const part_facts *a = &self->facts[0], *b = &self->facts[1];
 
-static bool has_cut(scan *one)
-{
-    const model_doc *doc = &scan_document(one)->doc;
-
-    for (size_t i = 0; i < doc->findings.count; i++) {
-        if (str_equal(MODEL_AT(doc->findings, model_finding, i)->rule, CG_LIT("gradient-cut")))
-            return true;
-    }
-    return false;
+    return has_same_components(self) && has_same_makers(a, b) && has_same_makers(b, a) &&
+           !a->is_near && !b->is_near;
 }
 
 /* What a program trains decides about its findings wherever they are; a part does not tell it. */
 static bool is_same_purpose(const rescanner *self)
 {
-    inference_facts then = inference_find(scan_program(self->scans[0]));
-    inference_facts now = inference_find(scan_program(self->scans[1]));
+    const part_facts *then = &self->facts[0], *now = &self->facts[1];
 
-    return !now.is_program || (then.loads == now.loads && then.trains == now.trains &&
-                               !has_cut(self->scans[0]) && !has_cut(self->scans[1]));
+    return !now->is_program ||
+           (then->is_loading == now->is_loading && then->is_training == now->is_training &&
+            !then->has_cut && !now->has_cut);
+}
+
+/* --- kept for the next edit --- */
+
+static bool pack_facts(rescanner *self, buf *ret)
+{
+    pack_writer out;
+    bool is_good = pack_begin(&out, self->work->heap, 1);
+
+    if (!is_good)
+        return false;
+    part_facts_pack(&self->facts[0], &out);
+    is_good = pack_end(&out, ret);
+    pack_free(&out);
+    return is_good;
+}
+
+static bool pack_first(rescanner *self, buf *ret)
+{
+    pack_writer out;
+    bool is_good = pack_begin(&out, self->work->heap, 1);
+
+    if (!is_good)
+        return false;
+    pack_record(&out, &table_model_doc, &scan_document(self->scans[0])->doc);
+    is_good = pack_end(&out, ret);
+    pack_free(&out);
+    return is_good;
+}
+
+/* The document of the first scan, packed. */
+static cg_code write_first(rescanner *self)
+{
+    buf bytes;
+    bool is_good;
+
+    if (self->kept.is_there)
+        return CG_OK;
+    buf_init(&bytes, self->work->heap, SIZE_MAX / 2);
+    is_good = pack_first(self, &bytes) &&
+              arena_text(&self->moved.mem, buf_text(&bytes), &self->kept.document);
+    buf_free(&bytes);
+    return is_good ? CG_OK : nomem(self);
+}
+
+/* Of a part that was good for an answer: the next edit may be of the same functions. */
+static cg_code keep_first(rescanner *self)
+{
+    const rescan_work *work = self->work;
+    uint64_t len = 0;
+    cg_code code = CG_OK;
+    buf bytes;
+
+    if (!work->traced || !work->keep_part || self->kept.is_there)
+        return CG_OK;
+    buf_init(&bytes, work->heap, SIZE_MAX / 2);
+    buf_add(&bytes, (cg_str){(const char *)&len, sizeof len});
+    if (pack_facts(self, &bytes)) {
+        len = bytes.len - sizeof len;
+        memcpy(bytes.at, &len, sizeof len);
+        buf_add(&bytes, self->kept.document);
+    } else {
+        bytes.failed = true;
+    }
+    code = bytes.failed ? nomem(self)
+                        : work->keep_part(work->context, self->key, buf_text(&bytes), self->reterr);
+    buf_free(&bytes);
+    return code;
 }
 
 /* The document as it was, with the places of today: what did not change is the same in both. */
@@ -978,26 +1064,19 @@ static cg_code move_first(rescanner *self, bool *ret_is_good)
 {
     const rescan_work *work = self->work;
     moved_file *files = arena_take(&self->mem, (work->changed_count + 1) * sizeof *files);
-    pack_writer out;
-    pack_reader in;
-    cg_str text;
-    buf bytes;
-    bool is_good = files && pack_begin(&out, work->heap, 1);
+    pack_reader in = {0};
 
-    if (!is_good)
+    if (!files)
         return nomem(self);
     for (size_t i = 0; i < work->changed_count; i++)
         files[i] =
             (moved_file){self->base->files[work->traced[i].file].shown, &work->traced[i].edit};
-    buf_init(&bytes, work->heap, SIZE_MAX / 2);
-    pack_record(&out, &table_model_doc, &scan_document(self->scans[0])->doc);
-    is_good = pack_end(&out, &bytes) && arena_text(&self->moved.mem, buf_text(&bytes), &text) &&
-              pack_open(&in, &self->moved.mem, text) &&
-              moved_texts(&in, files, work->changed_count, ret_is_good) &&
-              (!*ret_is_good || pack_take(&in, &table_model_doc, &self->moved.doc));
-    buf_free(&bytes);
-    pack_free(&out);
-    if (!is_good)
+    CG_TRY(write_first(self));
+    *ret_is_good = pack_open(&in, &self->moved.mem, self->kept.document);
+    if (*ret_is_good && !moved_texts(&in, files, work->changed_count, ret_is_good))
+        return nomem(self);
+    *ret_is_good = *ret_is_good && pack_take(&in, &table_model_doc, &self->moved.doc);
+    if (in.is_short)
         return nomem(self);
     self->docs[0] = &self->moved.doc;
     return *ret_is_good ? moved_places(&self->moved, files, work->changed_count, self->reterr)
@@ -1013,7 +1092,7 @@ static bool is_shared(const rescanner *self, cg_str path)
 /* Who is inside of whom: said of components that were not evaluated, too. */
 static cg_code move_nested(rescanner *self, bool *ret_is_good)
 {
-    const extraction *a = scan_extraction(self->scans[0]), *b = scan_extraction(self->scans[1]);
+    const part_facts *a = &self->facts[0], *b = &self->facts[1];
     sc_records *list = &self->document->doc.components;
     model_component *made = arena_take(&self->document->mem, (list->count + 1) * sizeof *made);
 
@@ -1022,11 +1101,11 @@ static cg_code move_nested(rescanner *self, bool *ret_is_good)
     if (list->count > 0)
         memcpy(made, list->at, list->count * sizeof *made);
     *list = (sc_records){made, list->count};
-    for (size_t i = 0; i < a->components.count; i++) {
-        const extract_component *now = component_called(b, a->components.at[i].qualified, i);
+    for (size_t i = 0; i < a->component_count; i++) {
+        const part_component *now = component_called(b, a->components[i].qualified, i);
         size_t at = 0;
 
-        if (!now || !now->is_skipped || now->is_nested == a->components.at[i].is_nested)
+        if (!now || !now->is_skipped || now->is_nested == a->components[i].is_nested)
             continue;
         while (at < list->count && !str_equal(made[at].qualified_name, now->qualified))
             at++;
@@ -1322,7 +1401,7 @@ static bool part_sites(rescanner *self, size_t which, site_list *own, site_list 
 
         to->at[to->count] = *site;
         to->from[to->count] = i;
-        to->met[to->count++] = self->sites[which][i];
+        to->met[to->count++] = self->facts[which].sites[i];
     }
     return true;
 }
@@ -1344,12 +1423,10 @@ static bool has_site(const site_list *from, size_t at, const site_list *other)
 static cg_code leave_shared(rescanner *self, sc_records lists[2], bool *ret_is_good)
 {
     site_list *own = self->own, shared[2];
-    size_t counts[2];
 
-    for (size_t k = 0; k < 2; k++) {
-        CG_TRY(runs_sites(self->scans[k], &self->mem, &self->sites[k], &counts[k], self->reterr));
-        *ret_is_good = *ret_is_good && counts[k] == self->docs[k]->assembly_sites.count;
-    }
+    for (size_t k = 0; k < 2; k++)
+        *ret_is_good =
+            *ret_is_good && self->facts[k].site_count == self->docs[k]->assembly_sites.count;
     *ret_is_good =
         *ret_is_good && self->base->runs.site_count == self->document->doc.assembly_sites.count;
     if (!*ret_is_good)
@@ -1635,13 +1712,18 @@ static cg_code run(rescanner *self, bool *ret_is_done)
     CG_TRY(scan_both(self, &is_good));
     if (!is_good)
         return CG_OK;
+    for (size_t i = self->kept.is_there; i < 2; i++)
+        CG_TRY(part_facts_of(self->scans[i], &self->mem, &self->facts[i], self->reterr));
     if (!is_same_inputs(self) || !is_same_rest(self) || !is_same_purpose(self))
         return CG_OK;
-    self->docs[0] = &scan_document(self->scans[0])->doc;
     self->docs[1] = &scan_document(self->scans[1])->doc;
     if (self->work->traced)
         CG_TRY(move_first(self, &is_good));
-    return is_good ? exchange_all(self, ret_is_done) : CG_OK;
+    else
+        self->docs[0] = &scan_document(self->scans[0])->doc;
+    if (is_good)
+        CG_TRY(exchange_all(self, ret_is_done));
+    return *ret_is_done ? keep_first(self) : CG_OK;
 }
 
 cg_code rescan_run(const rescan_work *work, model_document *document, bool *ret_is_done,

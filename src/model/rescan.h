@@ -11,7 +11,8 @@
  * them, and all that these use.
  * What differs between the two documents is exchanged in the whole one, if the whole one holds it
  * exactly as the part had it; a record that needed more than the part is noticed this
- * way.
+ * way. The first of the two scans is the same after every edit of the same functions: it can be
+ * kept.
  *
  * Where more than bodies has changed (a function that is new, a field, a `use`), what has changed
  * are also the functions that can notice it (model/mentions).
@@ -42,6 +43,14 @@ typedef struct rescan_work {
      * the document has been moved (model/moved). NULL: those of all files that use what changed.
      */
     const rescan_change *traced;
+    /*
+     * What was kept of a part of the base as it was, under this key; CG_NOT_FOUND: nothing. It must
+     * stay. With `traced` alone. NULL: nothing is kept.
+     */
+    cg_code (*find_part)(void *context, const uint8_t key[DIGEST_BYTES], cg_str *ret,
+                         cg_err *reterr);
+    cg_code (*keep_part)(void *context, const uint8_t key[DIGEST_BYTES], cg_str bytes,
+                         cg_err *reterr);
 } rescan_work;
 
 /* Texts and paths stay those of the scan's program. */

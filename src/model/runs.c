@@ -217,6 +217,15 @@ cg_code runs_keep(const scan *from, const uint32_t *places, arena *mem, runs *re
     return keep_components(&self);
 }
 
+void runs_pack_sites(const runs_site *sites, size_t count, pack_writer *out)
+{
+    pack_number(out, count);
+    for (size_t i = 0; i < count; i++) {
+        pack_text(out, sites[i].met_by);
+        pack_number(out, (uint64_t)sites[i].is_of_driver << 1 | sites[i].is_own);
+    }
+}
+
 void runs_pack(const runs *self, pack_writer *out)
 {
     pack_number(out, self->is_whole);
@@ -239,11 +248,7 @@ void runs_pack(const runs *self, pack_writer *out)
     pack_number(out, self->component_count);
     for (size_t i = 0; i < self->component_count; i++)
         pack_text(out, self->components[i]);
-    pack_number(out, self->site_count);
-    for (size_t i = 0; i < self->site_count; i++) {
-        pack_text(out, self->sites[i].met_by);
-        pack_number(out, (uint64_t)self->sites[i].is_of_driver << 1 | self->sites[i].is_own);
-    }
+    runs_pack_sites(self->sites, self->site_count, out);
     pack_number(out, self->made_count);
     for (size_t i = 0; i < self->made_count; i++)
         pack_number(out, self->made[i]);
@@ -251,23 +256,9 @@ void runs_pack(const runs *self, pack_writer *out)
 
 /* --- reading --- */
 
-/* A list's length, and room for it; every item takes at least a number. */
-static void *take_list(pack_reader *in, size_t size, size_t *ret_count)
-{
-    uint64_t count;
-    void *at;
-
-    if (!pack_take_number(in, &count) || count > (size_t)(in->end - in->at))
-        return NULL;
-    at = arena_zero(in->mem, ((size_t)count + 1) * size);
-    in->is_short = in->is_short || at == NULL;
-    *ret_count = (size_t)count;
-    return at;
-}
-
 static bool take_functions(pack_reader *in, size_t file_count, runs *ret)
 {
-    runs_function *functions = take_list(in, sizeof *functions, &ret->function_count);
+    runs_function *functions = pack_take_list(in, sizeof *functions, &ret->function_count);
     uint64_t place;
 
     ret->functions = functions;
@@ -283,7 +274,7 @@ static bool take_functions(pack_reader *in, size_t file_count, runs *ret)
 
 static bool take_runs(pack_reader *in, runs *ret)
 {
-    runs_one *all = take_list(in, sizeof *all, &ret->count);
+    runs_one *all = pack_take_list(in, sizeof *all, &ret->count);
     uint32_t *ran;
     uint64_t who, what, number;
 
@@ -297,7 +288,7 @@ static bool take_runs(pack_reader *in, runs *ret)
         all[i].first = (uint32_t)(what >> 32);
         all[i].count = (uint32_t)what;
     }
-    ran = all ? take_list(in, sizeof *ran, &ret->ran_count) : NULL;
+    ran = all ? pack_take_list(in, sizeof *ran, &ret->ran_count) : NULL;
     ret->ran = ran;
     for (size_t i = 0; ran && i < ret->ran_count; i++) {
         if (!pack_take_number(in, &number) || number >= ret->function_count)
@@ -311,13 +302,13 @@ static bool take_runs(pack_reader *in, runs *ret)
     return ran != NULL;
 }
 
-static bool take_sites(pack_reader *in, runs *ret)
+bool runs_take_sites(pack_reader *in, const runs_site **ret, size_t *ret_count)
 {
-    runs_site *sites = take_list(in, sizeof *sites, &ret->site_count);
+    runs_site *sites = pack_take_list(in, sizeof *sites, ret_count);
     uint64_t about;
 
-    ret->sites = sites;
-    for (size_t i = 0; sites && i < ret->site_count; i++) {
+    *ret = sites;
+    for (size_t i = 0; sites && i < *ret_count; i++) {
         if (!pack_take_text(in, &sites[i].met_by) || sites[i].met_by.ptr == NULL ||
             !pack_take_number(in, &about))
             return false;
@@ -329,7 +320,7 @@ static bool take_sites(pack_reader *in, runs *ret)
 
 static bool take_components(pack_reader *in, runs *ret)
 {
-    cg_str *names = take_list(in, sizeof *names, &ret->component_count);
+    cg_str *names = pack_take_list(in, sizeof *names, &ret->component_count);
     uint64_t *made;
 
     ret->components = names;
@@ -341,9 +332,9 @@ static bool take_components(pack_reader *in, runs *ret)
         if (ret->all[i].component != RUNS_NONE && ret->all[i].component >= ret->component_count)
             return false;
     }
-    if (names && !take_sites(in, ret))
+    if (names && !runs_take_sites(in, &ret->sites, &ret->site_count))
         return false;
-    made = names ? take_list(in, sizeof *made, &ret->made_count) : NULL;
+    made = names ? pack_take_list(in, sizeof *made, &ret->made_count) : NULL;
     ret->made = made;
     for (size_t i = 0; made && i < ret->made_count; i++) {
         if (!pack_take_number(in, &made[i]) || made[i] >> 32 >= ret->component_count ||

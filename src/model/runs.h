@@ -90,6 +90,8 @@ void runs_forget(runs_choice *self);
 /* What is known of every record of a scan's assembly sites, in `mem`. */
 cg_code runs_sites(const scan *from, arena *mem, const runs_site **ret, size_t *ret_count,
                    cg_err *reterr) CG_MUST;
+void runs_pack_sites(const runs_site *sites, size_t count, pack_writer *out);
+bool runs_take_sites(pack_reader *in, const runs_site **ret, size_t *ret_count) CG_MUST;
 /* The place of a component in the list; RUNS_NONE: there is none of that name. */
 uint32_t runs_component(const runs *self, cg_str name);
 

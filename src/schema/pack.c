@@ -675,6 +675,20 @@ bool pack_take(pack_reader *self, const sc_table *table, void *ret)
     return take_record(self, table, ret, 0);
 }
 
+/* Every item takes at least a number. */
+void *pack_take_list(pack_reader *self, size_t size, size_t *ret_count)
+{
+    uint64_t count;
+    void *at;
+
+    if (!pack_take_number(self, &count) || count > (size_t)(self->end - self->at))
+        return NULL;
+    at = arena_zero(self->mem, ((size_t)count + 1) * size);
+    self->is_short = self->is_short || at == NULL;
+    *ret_count = (size_t)count;
+    return at;
+}
+
 bool pack_is_done(const pack_reader *self)
 {
     return self->at == self->end;

@@ -56,6 +56,8 @@ bool pack_open(pack_reader *self, arena *mem, cg_str bytes) CG_MUST;
 bool pack_take_number(pack_reader *self, uint64_t *ret) CG_MUST;
 bool pack_take_text(pack_reader *self, cg_str *ret) CG_MUST;
 bool pack_take(pack_reader *self, const sc_table *table, void *ret) CG_MUST;
+/* A number that is a count, and cleared room for as many of `size`, one at least; NULL: neither. */
+void *pack_take_list(pack_reader *self, size_t size, size_t *ret_count);
 /* Nothing is left. */
 bool pack_is_done(const pack_reader *self);
 

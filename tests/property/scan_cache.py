@@ -220,6 +220,8 @@ class Editor:
         self.root = root
         self.random = source
         self.serial = 0
+        self.last = None  # a line that was looked for, in its file
+        self.near = None  # where alone lines are looked for
 
     def file(self, below="src"):
         found = []
@@ -230,12 +232,22 @@ class Editor:
     def lines(self, pattern, tries=40):
         """A file, its lines, and one that matches."""
         for _ in range(tries):
-            path = self.file()
+            path = self.near[0] if self.near else self.file()
             lines = read(path).split("\n")
-            hits = [i for i, line in enumerate(lines) if re.search(pattern, line)]
+            hits = [i for i, line in enumerate(lines) if re.search(pattern, line) and
+                    (not self.near or abs(i - self.near[1]) <= 4)]
             if hits:
-                return path, lines, self.random.choice(hits)
+                self.last = (path, self.random.choice(hits))
+                return path, lines, self.last[1]
         return None, [], 0
+
+    def again(self):
+        """Where the last edit was, mostly in the same function: what was kept of it is used."""
+        if self.last and os.path.exists(self.last[0]):
+            self.near = self.last
+            what = getattr(self, self.random.choice(BODIES[:6]))()
+            self.near = None
+            return what
 
     def put(self, path, lines):
         replace(path, "\n".join(lines))
@@ -479,7 +491,7 @@ class Editor:
 
 BODIES = ["body_statement", "body_number", "body_key", "added_parameter", "body_operation",
           "body_removed", "comment", "blank_lines", "idle", "joined_lines", "split_line",
-          "indented", "swapped_lines"]
+          "indented", "swapped_lines"] + ["again"] * 6
 OTHERS = ["new_impl", "trait_impl", "constant", "configuration", "macro", "feature",
           "removed_module", "added_module", "top_comment", "signature",
           "renamed_function", "removed_line", "new_file", "removed_file",

@@ -516,6 +516,98 @@ static void other_sources_than_were_kept_mean_a_whole_scan(void **state)
     }
 }
 
+static void place_of(const char *name, char ret[2400])
+{
+    (void)snprintf(ret, 2400, "%s/%s", files.root, name);
+}
+
+/* The first edit of a function keeps the part as it was, the next ones find it. */
+static void a_function_may_be_edited_again_and_again(void **state)
+{
+    struct stat first, then;
+    char name[1200], path[2400];
+
+    (void)state;
+    assert_false(is_followed());
+    assert_int_equal(find_kept(".part", name), 0);
+    put_layer(3, "let _more = vb.get(2, \"more\")?;", "");
+    assert_true(is_followed());
+    assert_int_equal(find_kept(".part", name), 1);
+    place_of(name, path);
+    assert_int_equal(stat(path, &first), 0);
+    put_layer(3, "let _more = vb.get((2, 3), \"other\")?;\n", "");
+    assert_true(is_followed());
+    put_layer(3, "", "");
+    assert_true(is_followed());
+    put_layer(3, "let _none = vb.pp(\"nowhere\");\n\n", "");
+    assert_true(is_followed());
+    assert_int_equal(stat(path, &then), 0);
+    assert_true(first.st_ino == then.st_ino);
+    /* Of other functions it is another one. */
+    put_common("scale");
+    assert_true(is_followed());
+    assert_int_equal(find_kept(".part", name), 1);
+    assert_int_equal(stat(path, &then), 0);
+    assert_false(first.st_ino == then.st_ino);
+}
+
+/* Shortened, changed in a byte, or gone. */
+static void a_part_that_is_not_what_was_kept_is_made_again(void **state)
+{
+    char name[1200], path[2400];
+
+    (void)state;
+    assert_false(is_followed());
+    for (unsigned i = 0; i < 40; i++) {
+        char body[100];
+        FILE *file;
+        long size;
+
+        (void)snprintf(body, sizeof body, "let _more = vb.get(%u, \"more\")?;", i + 1);
+        put_layer(3, body, "");
+        assert_true(is_followed());
+        assert_int_equal(find_kept(".part", name), 1);
+        place_of(name, path);
+        file = fopen(path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, 0, SEEK_END), 0);
+        size = ftell(file);
+        assert_true(size > 100);
+        if (i % 3 == 0) {
+            assert_int_equal(ftruncate(fileno(file), size * (long)i / 40), 0);
+        } else {
+            assert_int_equal(fseek(file, size * (long)i / 40, SEEK_SET), 0);
+            assert_int_equal(fputc('!', file), '!');
+        }
+        assert_int_equal(fclose(file), 0);
+        if (i == 20)
+            assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* What another state of the crate had at the same part is none of this one. */
+static void a_part_of_an_earlier_base_is_not_taken(void **state)
+{
+    char name[1200], path[2400], old[2400];
+
+    (void)state;
+    assert_false(is_followed());
+    put_layer(3, "let _more = vb.get(2, \"more\")?;", "");
+    assert_true(is_followed());
+    assert_int_equal(find_kept(".part", name), 1);
+    place_of(name, path);
+    (void)snprintf(old, sizeof old, "%s/old", files.root);
+    assert_int_equal(rename(path, old), 0);
+    tree_write(&files, "c/Cargo.toml",
+               "[package]\nname = \"c\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"
+               "description = \"other\"\n"
+               "[dependencies]\ncandle-core = \"0.11\"\ncandle-nn = \"0.11\"\n");
+    assert_false(is_followed());
+    assert_int_equal(rename(old, path), 0);
+    put_layer(3, "let _more = vb.get(4, \"more\")?;", "");
+    assert_true(is_followed());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +624,9 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(only_the_user_may_read_what_is_kept, begin, end),
         cmocka_unit_test_setup_teardown(other_sources_than_were_kept_mean_a_whole_scan, begin, end),
+        cmocka_unit_test_setup_teardown(a_function_may_be_edited_again_and_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_part_that_is_not_what_was_kept_is_made_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_part_of_an_earlier_base_is_not_taken, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
