@@ -60,22 +60,6 @@ static uint32_t line_of(mover *self, const moved_file *file, uint32_t line)
     return line < MOVED_NOWHERE ? line + MOVED_NOWHERE : line;
 }
 
-/* As str_find, for a long text in which a part of some length is rare: most of it is not read. */
-static size_t find_rare(cg_str text, cg_str part)
-{
-    uint8_t steps[256];
-    size_t last = part.len - 1, most = part.len < 255 ? part.len : 255;
-
-    memset(steps, (int)most, sizeof steps);
-    for (size_t i = part.len - most; i < last; i++)
-        steps[(unsigned char)part.ptr[i]] = (uint8_t)(last - i);
-    for (size_t at = last; at < text.len; at += steps[(unsigned char)text.ptr[at]]) {
-        if (text.ptr[at] == part.ptr[last] && memcmp(text.ptr + at - last, part.ptr, part.len) == 0)
-            return at - last;
-    }
-    return SIZE_MAX;
-}
-
 /* Where one of the spellings is next, behind `from`; SIZE_MAX: nowhere. */
 static size_t find_next(const mover *self, cg_str text, size_t from, const spelling **ret)
 {
@@ -156,33 +140,87 @@ static bool add_spellings(mover *self, const moved_file *files, size_t count)
     return self->spellings != NULL;
 }
 
+#define PAIRS 4096u
+
+/*
+ * Looks for all spellings in one go through a text in which they are rare, and that is longer than
+ * what is near the processor: what two bytes mean says how far it is to the next place where the
+ * beginning of one may end.
+ */
+typedef struct search {
+    const spelling *all;
+    size_t count;
+    size_t window; /* the bytes of the shortest; the others are known by as many of their first */
+    uint8_t steps[PAIRS];
+} search;
+
+static unsigned pair_at(const char *at)
+{
+    return ((unsigned char)at[0] * 31u + (unsigned char)at[1]) % PAIRS;
+}
+
+static void search_init(search *self, const spelling *all, size_t count)
+{
+    *self = (search){.all = all, .count = count, .window = UINT8_MAX};
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].text.len < self->window)
+            self->window = all[i].text.len;
+    }
+    memset(self->steps, (int)self->window - 1, sizeof self->steps);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 1; k < self->window; k++) {
+            uint8_t *step = &self->steps[pair_at(all[i].text.ptr + k - 1)];
+            size_t left = self->window - 1 - k;
+
+            *step = left < *step ? (uint8_t)left : *step;
+        }
+    }
+}
+
+/* Where one is next; SIZE_MAX: nowhere. */
+static size_t search_next(const search *self, cg_str text)
+{
+    size_t last = self->window - 1, step;
+
+    for (size_t at = last; at < text.len; at += step) {
+        cg_str rest = {text.ptr + at - last, text.len - at + last};
+
+        step = self->steps[pair_at(text.ptr + at - 1)];
+        for (size_t i = 0; step == 0 && i < self->count; i++) {
+            if (str_starts_with(rest, self->all[i].text))
+                return at - last;
+        }
+        step += step == 0;
+    }
+    return SIZE_MAX;
+}
+
 /* All texts are one piece of memory, in which little is found. */
 static void move_texts(mover *self)
 {
     pack_reader *in = self->in;
     size_t size = ((size_t)in->text_count + 1) * sizeof *self->texts;
+    size_t from = 0, at;
+    search wanted;
     cg_str all;
 
     self->texts = arena_take(in->mem, size);
     self->is_short = self->is_short || self->texts == NULL;
-    if (self->is_short || in->text_count == 0)
+    if (self->is_short || in->text_count == 0 || self->count == 0)
         return;
     memcpy(self->texts, in->texts, size);
     all = in->texts[1];
     /* Whoever wrote something else into the file gets what that leads to. */
     if (in->texts[in->text_count].ptr >= all.ptr)
         all.len = (size_t)(in->texts[in->text_count].ptr - all.ptr) + in->texts[in->text_count].len;
-    for (size_t i = 0; i < self->count && self->is_good && !self->is_short; i++) {
-        size_t from = 0, at;
+    search_init(&wanted, self->spellings, self->count);
+    while (self->is_good && !self->is_short && from < all.len &&
+           (at = search_next(&wanted, (cg_str){all.ptr + from, all.len - from})) != SIZE_MAX) {
+        uint32_t which = text_at(in, all.ptr + from + at);
 
-        while (from < all.len && (at = find_rare((cg_str){all.ptr + from, all.len - from},
-                                                 self->spellings[i].text)) != SIZE_MAX) {
-            uint32_t which = text_at(in, all.ptr + from + at);
-
-            if (self->texts[which].ptr == in->texts[which].ptr)
-                move_text(self, &self->texts[which]);
-            from += at + self->spellings[i].text.len;
-        }
+        if (self->texts[which].ptr == in->texts[which].ptr)
+            move_text(self, &self->texts[which]);
+        from += at + 1;
     }
 }
 
@@ -197,7 +235,7 @@ bool moved_texts(pack_reader *in, const moved_file *files, size_t count, bool *r
         self.is_short = true;
     buf_free(&self.text);
     *ret_is_good = self.is_good;
-    if (!self.is_short && self.is_good && in->text_count > 0)
+    if (!self.is_short && self.is_good && in->text_count > 0 && count > 0)
         in->texts = self.texts;
     return !self.is_short;
 }
