@@ -16,6 +16,7 @@
 #define CACHE_FORMAT  "candle-graph cache 8 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
+#define PART_FILES    8u  /* so many parts are kept, each where its key says */
 #define MOST_CHANGED  16u /* of more the crate is scanned again */
 
 /* Is this a failure that a cache must not hide? */
@@ -148,8 +149,6 @@ static cg_code find(cache_place *self, cg_str directory, cg_str path, const scan
                    arena_format(self->mem, &self->file, "%.*s/scan-%.40s", (int)directory.len,
                                 directory.ptr, hex) &&
                    arena_format(self->mem, &self->sources_file, "%.*s.sources", (int)self->file.len,
-                                self->file.ptr) &&
-                   arena_format(self->mem, &self->part_file, "%.*s.part", (int)self->file.len,
                                 self->file.ptr)
                ? CG_OK
                : err_nomem(reterr);
@@ -530,6 +529,18 @@ static part_head head_of_part(const follower *self, const uint8_t key[DIGEST_BYT
     return head;
 }
 
+/* Who works on one function comes back to others: each part has its place, whatever was there. */
+static cg_code name_part(const follower *self, const uint8_t key[DIGEST_BYTES], cg_str *ret,
+                         cg_err *reterr)
+{
+    const cg_str file = self->place->file;
+
+    return arena_format(self->place->mem, ret, "%.*s.%u.part", (int)file.len, file.ptr,
+                        key[0] % PART_FILES)
+               ? CG_OK
+               : err_nomem(reterr);
+}
+
 static cg_code find_part(void *context, const uint8_t key[DIGEST_BYTES], cg_str *ret,
                          cg_err *reterr)
 {
@@ -537,11 +548,11 @@ static cg_code find_part(void *context, const uint8_t key[DIGEST_BYTES], cg_str 
     part_head wanted = head_of_part(self, key), found;
     cg_err cause = {0};
     bool is_there = false;
-    cg_str bytes;
+    cg_str name, bytes;
 
-    CG_TRY(
-        as_answer(read_file(self->place, self->place->part_file, self->place->mem, &bytes, &cause),
-                  &cause, &is_there, reterr));
+    CG_TRY(name_part(self, key, &name, reterr));
+    CG_TRY(as_answer(read_file(self->place, name, self->place->mem, &bytes, &cause), &cause,
+                     &is_there, reterr));
     if (!is_there || bytes.len < sizeof found)
         return CG_NOT_FOUND;
     memcpy(&found, bytes.ptr, sizeof found);
@@ -554,10 +565,11 @@ static cg_code find_part(void *context, const uint8_t key[DIGEST_BYTES], cg_str 
 static cg_code write_part(const follower *self, const part_head *head, cg_str bytes, cg_err *reterr)
 {
     os_output file;
+    cg_str name;
     cg_code code;
 
-    CG_TRY(os_output_open(self->place->env, self->place->heap, self->place->part_file, true, &file,
-                          reterr));
+    CG_TRY(name_part(self, head->key, &name, reterr));
+    CG_TRY(os_output_open(self->place->env, self->place->heap, name, true, &file, reterr));
     file.is_passing = true;
     code = os_output_write(&file, head, sizeof *head, reterr);
     if (code == CG_OK)

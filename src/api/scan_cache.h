@@ -31,7 +31,6 @@ typedef struct cache_place {
     arena *mem;
     cg_str file;         /* absent: nothing can be kept */
     cg_str sources_file; /* beside it: api/scan_sources */
-    cg_str part_file;    /* beside it: the scan of a part, as model/rescan keeps it */
     cg_str levels_file;  /* that of the project's levels, an input too */
     cg_str path;
     const scan_options *options;
