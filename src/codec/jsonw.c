@@ -7,7 +7,9 @@
 
 #define JW_BUFFER ((size_t)64 << 10)
 /* More than any structure, number or indentation that is written in one go. */
-#define JW_STEP ((size_t)(2 * JW_DEPTH + NUM_F64_ROOM + 8))
+#define JW_STEP ((size_t)(2 * JW_DEPTH + NUM_F64_ROOM + JW_INDENT + 8))
+/* Blanks are written so many at a time, the last ones to be written over. */
+#define JW_INDENT 16
 
 cg_code jw_init(jsonw *self, heap *from, cg_sink sink, bool is_pretty, bool is_sorted)
 {
@@ -63,9 +65,12 @@ static void jw_raw(jsonw *self, const char *bytes, size_t count)
 
 static inline char *jw_new_line(const jsonw *self, char *at)
 {
+    char *end = at + 1 + 2 * (size_t)self->depth;
+
     *at++ = '\n';
-    memset(at, ' ', 2 * (size_t)self->depth);
-    return at + 2 * (size_t)self->depth;
+    for (; at < end; at += JW_INDENT)
+        memset(at, ' ', JW_INDENT);
+    return end;
 }
 
 /* What stands before a value or key; `at` has room for it. */
@@ -167,15 +172,15 @@ static const char jw_escapes[256] = {
 
 /*
  * Zero when none of eight bytes needs an escape. The subtractions can report a byte behind a hit
- * too, but never a hit where there is none, so zero is exact.
+ * too, but never a hit where there is none, so zero is exact; what they say of a byte above 0x7f
+ * is no hit.
  */
 static inline uint64_t jw_needs_escape(uint64_t word)
 {
     uint64_t quote = word ^ JW_EACH('"');
     uint64_t back = word ^ JW_EACH('\\');
 
-    return (((word - JW_EACH(0x20)) & ~word) | ((quote - JW_EACH(1)) & ~quote) |
-            ((back - JW_EACH(1)) & ~back)) &
+    return ((word - JW_EACH(0x20)) | (quote - JW_EACH(1)) | (back - JW_EACH(1))) & ~word &
            JW_EACH(0x80);
 }
 
@@ -194,31 +199,59 @@ static char *jw_escape(char *at, unsigned char byte)
     return at + 5;
 }
 
-/* The inside of a string that fits the buffer even when every byte is escaped. */
-static char *jw_short_text(char *at, const char *text, size_t len)
+static char *jw_bytes(char *at, const char *text, size_t count)
 {
-    const char *end = text + len;
-
-    while (text < end) {
-        while (end - text >= 8) {
-            uint64_t word;
-
-            memcpy(&word, text, 8);
-            if (jw_needs_escape(word) != 0)
-                break;
-            memcpy(at, &word, 8);
-            at += 8;
-            text += 8;
-        }
-        /* At most eight bytes one by one: the rest of the text, or up to a byte to escape. */
-        for (unsigned i = 0; i < 8 && text < end; i++, text++) {
-            if (jw_escapes[(unsigned char)*text] == 0)
-                *at++ = *text;
-            else
-                at = jw_escape(at, (unsigned char)*text);
-        }
+    for (size_t i = 0; i < count; i++) {
+        if (jw_escapes[(unsigned char)text[i]] == 0)
+            *at++ = text[i];
+        else
+            at = jw_escape(at, (unsigned char)text[i]);
     }
     return at;
+}
+
+/*
+ * The inside of a string that fits the buffer even when every byte is escaped. Most texts are
+ * names and ids without anything to escape: eight bytes at a time, the last eight overlapping.
+ */
+static char *jw_short_text(char *at, const char *text, size_t len)
+{
+    bool is_verbatim = true;
+    uint64_t word;
+
+    if (len < 8) {
+        uint32_t first;
+        uint32_t last;
+
+        if (len < 4)
+            return jw_bytes(at, text, len);
+        memcpy(&first, text, 4);
+        memcpy(&last, text + len - 4, 4);
+        if (jw_needs_escape((uint64_t)first << 32 | last) != 0)
+            return jw_bytes(at, text, len);
+        memcpy(at, &first, 4);
+        memcpy(at + len - 4, &last, 4);
+        return at + len;
+    }
+    while (len >= 8) {
+        memcpy(&word, text, 8);
+        if (jw_needs_escape(word) == 0) {
+            memcpy(at, &word, 8);
+            at += 8;
+        } else {
+            at = jw_bytes(at, text, 8);
+            is_verbatim = false;
+        }
+        text += 8;
+        len -= 8;
+    }
+    if (len == 0)
+        return at;
+    memcpy(&word, text + len - 8, 8);
+    if (!is_verbatim || jw_needs_escape(word) != 0)
+        return jw_bytes(at, text, len);
+    memcpy(at + len - 8, &word, 8);
+    return at + len;
 }
 
 static size_t jw_clean_length(const char *text, size_t len)
@@ -290,6 +323,24 @@ void jw_key(jsonw *self, cg_str key)
     if (self->is_pretty)
         *at++ = ' ';
     jw_end_value(self, at);
+    self->after_key = true;
+}
+
+void jw_name(jsonw *self, cg_str name)
+{
+    char *at = jw_room(self, JW_STEP + name.len);
+
+    assert(jw_clean_length(name.ptr, name.len) == name.len);
+    assert(self->code != CG_OK ||
+           (self->depth > 0 && !self->is_array[self->depth - 1] && !self->after_key));
+    if (at == NULL)
+        return;
+    at = jw_before(self, at);
+    *at++ = '"';
+    memcpy(at, name.ptr, name.len);
+    at += name.len;
+    memcpy(at, "\": ", 3);
+    jw_end_value(self, at + (self->is_pretty ? 3 : 2));
     self->after_key = true;
 }
 

@@ -40,6 +40,8 @@ void jw_object(jsonw *self);
 void jw_array(jsonw *self);
 void jw_end(jsonw *self);
 void jw_key(jsonw *self, cg_str key);
+/* A key that stands in a table of the program: nothing in it needs an escape. */
+void jw_name(jsonw *self, cg_str name);
 void jw_str(jsonw *self, cg_str text); /* absent: null */
 void jw_u64(jsonw *self, uint64_t value);
 void jw_i64(jsonw *self, int64_t value);

@@ -142,7 +142,7 @@ static void write_tag(jsonw *out, const sc_table *table, const void *record)
         const void *member = (const char *)record + field->offset;
 
         if (is_set(field, member)) {
-            jw_key(out, field->key);
+            jw_name(out, field->key);
             write_value(out, table, field, member);
             break;
         }
@@ -270,13 +270,13 @@ static void write_member(jsonw *out, const sc_table *table, const sc_field *fiel
 
         if (!is_empty && !is_set(field, member)) {
             if (rule == SC_NULLABLE) {
-                jw_key(out, field->key);
+                jw_name(out, field->key);
                 jw_null(out);
             }
             return;
         }
     }
-    jw_key(out, field->key);
+    jw_name(out, field->key);
     write_value(out, table, field, member);
 }
 
