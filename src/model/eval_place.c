@@ -113,7 +113,6 @@ bool spot_of(eval *self, ast_ref node, place_value *ret)
 static val step_read(eval *self, val of, place_step step)
 {
     const value *at = value_at(self->values, of);
-    val joined = 0;
 
     if (step.field)
         return value_field_of(self->values, of, step.field);
@@ -130,18 +129,14 @@ static val step_read(eval *self, val of, place_step step)
         return 0;
     for (size_t i = 0; i < at->count; i++) {
         val item = at->as.items[i];
+        bool is_repeat = value_at(self->values, item)->kind == VALUE_REPEAT;
 
-        if (value_at(self->values, item)->kind == VALUE_REPEAT) {
-            if (step.is_each && step.index == i)
-                return value_at(self->values, item)->as.repeat.items[0];
-            step.index = UINT32_MAX;
-            item = value_at(self->values, item)->as.repeat.items[0];
-        } else if (step.index == i) {
-            return item;
-        }
-        joined = joined ? value_join(self->values, joined, item) : item;
+        if (step.index == i && (!is_repeat || step.is_each))
+            return is_repeat ? value_at(self->values, item)->as.repeat.items[0] : item;
+        if (is_repeat)
+            step.index = UINT32_MAX; /* nobody knows how many it stands for */
     }
-    return step.index == UINT32_MAX ? joined : 0;
+    return step.index == UINT32_MAX ? value_join_items(self->values, at) : 0;
 }
 
 val spot_read(eval *self, const place_value *place)

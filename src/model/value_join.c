@@ -508,7 +508,7 @@ static bool is_joined_list(const values *self, const value *list)
 {
     const joined_list *last = &self->joined;
 
-    return !self->flow && list->count > 0 && last->items && last->count == list->count &&
+    return list->count > 0 && last->items && last->count == list->count &&
            memcmp(last->items, list->as.items, list->count * sizeof(val)) == 0;
 }
 
@@ -531,9 +531,7 @@ val value_join_items(values *self, const value *list)
         if (!joined)
             return 0;
     }
-    /* Tensors that are joined leave something in their graph. */
-    if (!self->flow)
-        self->joined = (joined_list){items, count, joined, self->work - work};
+    self->joined = (joined_list){items, count, joined, self->work - work};
     return joined;
 }
 
