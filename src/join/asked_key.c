@@ -46,49 +46,177 @@ static bool is_counter(const reading *self, cg_str name)
     return index_text_mentions(head, name);
 }
 
-/* How far apart the numbers of two rounds are; unset: not always as far. */
-static opt_u64 step_of(reading *self, expr number, expr counter)
+static bool is_loop_symbol(const reading *self, expr symbol)
 {
-    expr_binding next = {counter,
-                         expr_binary(self->exprs, EXPR_ADD, counter, expr_const(self->exprs, 1))};
-    expr step =
-        expr_binary(self->exprs, EXPR_SUB, expr_substitute(self->exprs, number, &next, 1), number);
-    int64_t known = 0;
+    for (uint32_t i = 0; i < self->parameter->loop_count; i++) {
+        if (self->parameter->loops[i].symbol == symbol)
+            return true;
+    }
+    return false;
+}
 
-    if (!expr_constant(self->exprs, step, &known) || known == 0 || known == INT64_MIN)
-        return (opt_u64){0};
-    return (opt_u64){known < 0 ? (uint64_t)-known : (uint64_t)known, true};
+/* Does the symbol change from round to round: a counter, or what names one (`cfg.at[i]`)? */
+static bool changes(const reading *self, expr symbol)
+{
+    for (uint32_t i = 0; i < self->parameter->loop_count; i++) {
+        if (index_text_mentions(expr_text(self->exprs, symbol),
+                                expr_text(self->exprs, self->parameter->loops[i].symbol)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_symbol(const reading *self, expr of, expr symbol)
+{
+    expr_list symbols = {0};
+    bool is_there = !expr_symbols(self->exprs, of, &symbols);
+
+    for (size_t i = 0; i < symbols.count; i++)
+        is_there = is_there || symbols.at[i] == symbol;
+    vec_free(self->exprs->heap, &symbols);
+    return is_there;
 }
 
 /*
- * What a counter of a loop makes of a hole: the value in the first round and the step, when the
- * hole is that counter times a number plus a number. Counters go from 0 and have plain names.
+ * Are the values of the number, for a counter from 0 on, one behind the other without a gap? What
+ * lies so lies so after a number is added, after a division, and cut off at a number.
+ */
+static bool is_dense(const reading *self, expr number, expr counter)
+{
+    expr_binding zero = {counter, expr_const(self->exprs, 0)};
+
+    for (unsigned depth = 0; number != counter && depth < 2 * EXPR_DEPTH; depth++) {
+        const expr_node *node = &self->exprs->nodes.at[number];
+        const expr *operands = expr_operands(self->exprs, node);
+        expr inside = EXPR_NONE;
+        int64_t first;
+
+        for (uint16_t i = 0; i < node->count; i++) {
+            if (!has_symbol(self, operands[i], counter))
+                continue;
+            if (inside != EXPR_NONE)
+                return false;
+            inside = operands[i];
+        }
+        switch ((enum expr_kind)node->kind) {
+        case EXPR_SUM:
+        case EXPR_LEAST:
+        case EXPR_GREATEST: break;
+        case EXPR_QUOTIENT:
+            if (inside != operands[0])
+                return false;
+            break;
+        case EXPR_REMAINDER:
+            if (inside != operands[0] ||
+                !expr_evaluate(self->exprs, inside, &zero, 1, &first) || first != 0)
+                return false;
+            break;
+        case EXPR_PRODUCT:
+            if (node->count != 2 || !expr_constant(self->exprs, operands[0], &first) || first != -1)
+                return false;
+            break;
+        case EXPR_UNKNOWN:
+        case EXPR_CONSTANT:
+        case EXPR_SYMBOL:
+        case EXPR_CALL:
+        case EXPR_POWER: return false;
+        }
+        number = inside;
+    }
+    return number == counter;
+}
+
+static expr difference_of(reading *self, expr number, expr counter)
+{
+    expr_binding next = {counter,
+                         expr_binary(self->exprs, EXPR_ADD, counter, expr_const(self->exprs, 1))};
+
+    return expr_binary(self->exprs, EXPR_SUB, expr_substitute(self->exprs, number, &next, 1),
+                       number);
+}
+
+/*
+ * Counters in each other: `j * m + i` is every number when `i` goes to `m`, and so is any such sum
+ * whose steps are the products of the counts further in.
+ */
+static bool is_mixed_radix(reading *self, expr number, const expr *counters, size_t count)
+{
+    const extract_loop *loops = self->parameter->loops;
+    expr wanted = expr_const(self->exprs, 1);
+    size_t met = 0;
+
+    for (uint32_t i = 0; i < self->parameter->loop_count && met < count; i++) {
+        bool is_counter = false;
+
+        for (size_t j = 0; j < count; j++)
+            is_counter = is_counter || counters[j] == loops[i].symbol;
+        if (!is_counter)
+            continue;
+        if (wanted == EXPR_NONE || difference_of(self, number, loops[i].symbol) != wanted)
+            return false;
+        wanted = expr_binary(self->exprs, EXPR_MUL, wanted, loops[i].count);
+        met++;
+    }
+    return met == count;
+}
+
+/* Which numbers a hole is, by the symbols that change. */
+static enum key_spacing spacing_of(reading *self, expr number, const expr *changing, size_t count,
+                                   opt_u64 *step)
+{
+    expr between;
+    int64_t known;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_loop_symbol(self, changing[i]))
+            return KEY_NAMED;
+    }
+    if (count == 0)
+        return KEY_NAMED;
+    if (count > 1) {
+        *step = (opt_u64){1, true};
+        return is_mixed_radix(self, number, changing, count) ? KEY_STEPS : KEY_NAMED;
+    }
+    between = difference_of(self, number, changing[0]);
+    if (expr_constant(self->exprs, between, &known) && known != INT64_MIN && known != 0) {
+        *step = (opt_u64){known < 0 ? (uint64_t)-known : (uint64_t)known, true};
+        return KEY_STEPS;
+    }
+    if (between != EXPR_NONE && !has_symbol(self, between, changing[0]))
+        return KEY_EVEN;
+    *step = (opt_u64){1, true};
+    return is_dense(self, number, changing[0]) ? KEY_STEPS : KEY_NAMED;
+}
+
+/*
+ * What the counters of loops make of a hole: which numbers it is, and the one in the first round,
+ * when it only grows. Counters go from 0.
  */
 static bool count_hole(reading *self, expr number, key_piece *ret)
 {
     expr_list symbols = {0};
+    size_t changing = 0;
     int64_t first, second;
     bool is_good = expr_symbols(self->exprs, number, &symbols);
+    bool is_single = symbols.count == 1;
 
     for (size_t i = 0; is_good && i < symbols.count && ret->counter == EXPR_NONE; i++) {
         if (is_counter(self, expr_text(self->exprs, symbols.at[i])))
             ret->counter = symbols.at[i];
     }
-    if (is_good && ret->counter != EXPR_NONE)
-        ret->step = step_of(self, number, ret->counter);
-    if (is_good && symbols.count == 1 && self->parameter->repeat.ptr != NULL) {
-        cg_str text = expr_text(self->exprs, symbols.at[0]);
-        bool is_plain = text.len > 0;
+    for (size_t i = 0; is_good && i < symbols.count; i++) {
+        if (changes(self, symbols.at[i]))
+            symbols.at[changing++] = symbols.at[i];
+    }
+    if (is_good)
+        ret->spacing = (uint8_t)spacing_of(self, number, symbols.at, changing, &ret->step);
+    if (is_good && changing == 1 && is_single && ret->spacing != KEY_NAMED) {
         expr_binding zero = {symbols.at[0], expr_const(self->exprs, 0)};
         expr_binding one = {symbols.at[0], expr_const(self->exprs, 1)};
 
-        for (size_t i = 0; i < text.len; i++)
-            is_plain = is_plain && text.ptr[i] != '.' && text.ptr[i] != '(' && text.ptr[i] != '[';
-        if (is_plain && expr_evaluate(self->exprs, number, &zero, 1, &first) &&
-            expr_evaluate(self->exprs, number, &one, 1, &second) && first >= 0 && second > first) {
+        if (expr_evaluate(self->exprs, number, &zero, 1, &first) &&
+            expr_evaluate(self->exprs, number, &one, 1, &second) && first >= 0 && second > first)
             ret->first = (opt_u64){(uint64_t)first, true};
-            ret->step = (opt_u64){(uint64_t)(second - first), true};
-        }
     }
     vec_free(self->exprs->heap, &symbols);
     return is_good && !self->exprs->failed;

@@ -220,15 +220,19 @@ static cg_code resolve_family(checkpoint_part *self, const uint32_t *members, si
     for (size_t i = 0; best != NULL && code == CG_OK && i < count; i++) {
         uint32_t index = self->entries.at[members[i]].asked;
         const key_pattern *pattern = &self->asked[index].pattern;
+        const key_piece *piece;
         uint32_t number;
         uint64_t first;
+        uint64_t step;
 
         first_number(pattern, &number);
-        first = pattern->numbers[number]->first.is_set ? pattern->numbers[number]->first.value : 0;
-        if (last - first > KEY_FAMILY)
+        piece = pattern->numbers[number];
+        first = piece->first.is_set ? piece->first.value : 0;
+        step = piece->step.is_set && piece->step.value > 0 ? piece->step.value : 1;
+        if (piece->spacing != KEY_STEPS || last < first || last - first > KEY_FAMILY)
             continue;
         self->entries.at[members[i]].key.is_explained = true; /* replaced by its members */
-        for (uint64_t value = first; code == CG_OK && value <= last; value++) {
+        for (uint64_t value = first; code == CG_OK && value <= last; value += step) {
             key_numbers numbers = {.bound = 1u << number};
             bool is_counted;
 

@@ -325,14 +325,70 @@ static bool has_value(const expansion *self, uint64_t value)
     return false;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * How far apart members are. Where nobody knows: as far as the named ones allow, for what lies
+ * between those is asked for whatever the step is.
+ */
+static uint64_t step_between(const expansion *self, const key_piece *piece, uint64_t first)
+{
+    uint64_t step = 0;
+
+    if (piece->spacing != KEY_EVEN)
+        return piece->step.is_set && piece->step.value > 0 ? piece->step.value : 1;
+    for (size_t i = 0; i < self->values.count; i++) {
+        if (self->values.at[i] > first)
+            step = common_divisor(self->values.at[i] - first, step);
+    }
+    return step > 0 ? step : 1;
+}
+
+static bool add_member(key_numbers base, unsigned number, uint64_t value, number_list *to,
+                       heap *from)
+{
+    key_numbers *added = vec_add(from, to);
+
+    if (added == NULL)
+        return false;
+    base.at[number] = value;
+    base.bound |= 1u << number;
+    *added = base;
+    return true;
+}
+
+static bool add_values(expansion *self, const key_piece *piece, unsigned number, key_numbers base,
+                       number_list *to)
+{
+    for (size_t i = 0; i < self->values.count && to->count <= KEY_FAMILY; i++) {
+        uint64_t value = self->values.at[i];
+
+        if ((!piece->end.is_set || value < piece->end.value) &&
+            !add_member(base, number, value, to, self->heap))
+            return false;
+    }
+    return true;
+}
+
 /* From the loop's first number to the highest named one, or just those named when that is many. */
 static bool add_members(expansion *self, const key_piece *piece, unsigned number, key_numbers base,
                         number_list *to)
 {
     uint64_t first = UINT64_MAX;
     uint64_t last = 0;
-    uint64_t step = piece->step.is_set && piece->step.value > 0 ? piece->step.value : 1;
+    uint64_t step;
 
+    if (piece->spacing == KEY_NAMED)
+        return add_values(self, piece, number, base, to);
     for (size_t i = 0; i < self->values.count; i++) {
         first = self->values.at[i] < first ? self->values.at[i] : first;
         last = self->values.at[i] > last ? self->values.at[i] : last;
@@ -346,20 +402,15 @@ static bool add_members(expansion *self, const key_piece *piece, unsigned number
     } else if (self->values.count == 0) {
         return true;
     }
-    base.bound |= 1u << number;
+    step = step_between(self, piece, first);
     for (uint64_t value = first, count = 0; value <= last; value += step, count++) {
-        key_numbers *added;
-
         if (count > 64 + 4 * (uint64_t)self->values.count && !piece->end.is_set &&
             !has_value(self, value))
             continue;
         if (count > KEY_FAMILY || to->count > KEY_FAMILY)
             break;
-        added = vec_add(self->heap, to);
-        if (added == NULL)
+        if (!add_member(base, number, value, to, self->heap))
             return false;
-        base.at[number] = value;
-        *added = base;
         if (value > UINT64_MAX - step)
             break;
     }
@@ -463,7 +514,7 @@ static bool fill_pending(expansion *self, uint32_t segment, number_list *to)
         while ((open >> number & 1) == 0)
             number++;
         self->values.count = 0;
-        if (!self->sibling_last.is_set)
+        if (!self->sibling_last.is_set || self->pattern->numbers[number]->spacing == KEY_NAMED)
             continue;
         is_done = add_value(self, self->sibling_first.value) &&
                   add_value(self, self->sibling_last.value) &&

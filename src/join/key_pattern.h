@@ -19,6 +19,13 @@
 #define KEY_NUMBERS 8u      /* placeholders of one key; more make it match nothing */
 #define KEY_FAMILY  100000u /* members of one family */
 
+/* Which numbers the members of a family have, between the lowest and the highest of them. */
+enum key_spacing {
+    KEY_STEPS, /* every one that is `step` from the next */
+    KEY_EVEN,  /* as far apart as each other, nobody knows how far */
+    KEY_NAMED  /* nobody knows: those a file names are all that can be told */
+};
+
 /* As the reader of the source has it. `text` may hold dots: the key is split at them. */
 typedef struct key_piece {
     cg_str text; /* what is written, or the placeholder's name */
@@ -27,6 +34,7 @@ typedef struct key_piece {
     expr counter;  /* the symbol in it that a loop counts; EXPR_NONE: not known which */
     opt_u64 first; /* the lowest number the loop counts; unset: not known */
     opt_u64 step;  /* unset: 1 */
+    uint8_t spacing; /* enum key_spacing */
     opt_u64 end;   /* one past the highest, when the source says so */
     uint8_t width; /* places that it takes at least, 0: none are filled */
     char fill;     /* '0' or ' ' */
@@ -93,7 +101,8 @@ bool key_pattern_text(arena *mem, heap *from, const key_pattern *self, const key
 
 /*
  * The members of a family, as far as `names` (bytewise by text) tell: every number a loop passes
- * up to the highest one named in its place, so that a member the file lacks is there too. With
+ * up to the highest one named in its place, so that a member the file lacks is there too, where the
+ * source says which numbers those are. With
  * `is_filled`, a member whose inner numbers the file does not name has those of its siblings, else
  * it is left out. `start` binds numbers that are known otherwise.
  */

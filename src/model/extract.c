@@ -35,6 +35,9 @@ typedef struct extractor {
     const bool *is_own;  /* by parameter of the trail; NULL: all are */
     uint32_t *kept_as;   /* by instance of the trail: its place in the component; NULL: the same */
     size_t kept;
+    uint32_t looped; /* repetition of the trail whose loops these are; 0: none */
+    uint32_t loop_count;
+    const extract_loop *loops;
     cg_err *reterr;
 } extractor;
 
@@ -553,6 +556,38 @@ static bool keep_repeat(extractor *self, uint32_t repeat, cg_str *ret)
     return !repeat || arena_text(&self->out->mem, self->eval->trail->repeats.at[repeat].text, ret);
 }
 
+/* Calls of one round ask for several things in a row: the loops of the last one are kept. */
+static bool keep_loops(extractor *self, uint32_t repeat, extract_parameter *ret)
+{
+    const trail *track = self->eval->trail;
+    size_t count = 0;
+    extract_loop *loops;
+
+    if (repeat == 0)
+        return true;
+    if (repeat != self->looped || self->loops == NULL) {
+        for (uint32_t at = repeat; at != 0; at = track->repeats.at[at].around)
+            count++;
+        loops = arena_take(&self->out->mem, count * sizeof *loops);
+        if (loops == NULL)
+            return false;
+        count = 0;
+        for (uint32_t at = repeat; at != 0; at = track->repeats.at[at].around) {
+            const trail_repeat *from = &track->repeats.at[at];
+
+            loops[count++] = (extract_loop){
+                expr_symbol(self->eval->exprs, program_text(self->program, from->symbol)),
+                from->count};
+        }
+        self->looped = repeat;
+        self->loops = loops;
+        self->loop_count = (uint32_t)count;
+    }
+    ret->loops = self->loops;
+    ret->loop_count = self->loop_count;
+    return true;
+}
+
 #define HASH_START 0xcbf29ce484222325u
 
 static uint64_t hash_byte(uint64_t hash, char byte)
@@ -617,7 +652,7 @@ static cg_code keep_parameter(extractor *self, const trail_parameter *from, uint
         !arena_text(&out->mem, from->how, &ret->how) ||
         !arena_text(&out->mem, kept_dtype, &ret->dtype) ||
         !arena_text(&out->mem, from->alternative, &ret->alternative) ||
-        !keep_repeat(self, from->repeat, &ret->repeat) ||
+        !keep_repeat(self, from->repeat, &ret->repeat) || !keep_loops(self, from->repeat, ret) ||
         !keep_condition(self, from->condition, &ret->condition))
         return nomem(self);
     return CG_OK;

@@ -11,6 +11,12 @@
 
 #include "model/eval.h"
 
+/* A loop around a call: what counts its rounds, and how many there are. */
+typedef struct extract_loop {
+    expr symbol;
+    expr count; /* EXPR_NONE: not known */
+} extract_loop;
+
 typedef struct extract_parameter {
     uint32_t instance; /* in instances of the component, from 0 */
     cg_str root;
@@ -25,6 +31,8 @@ typedef struct extract_parameter {
     cg_str how;
     sym library;
     cg_str repeat;    /* absent: none */
+    const extract_loop *loops; /* around it, the innermost first */
+    uint32_t loop_count;
     cg_str condition; /* absent: certain */
     model_place place;
     bool is_running_state;
