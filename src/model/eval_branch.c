@@ -151,6 +151,7 @@ typedef struct repetition {
     sym symbol;
     expr count;       /* 0 unknown */
     bool is_downward; /* the symbol goes from count - 1 to 0 */
+    sym chosen_by;    /* the method that may leave rounds out; 0: none */
     cg_str text;      /* `i in 0..n` */
     loop_scope *loop;
     VEC(carried) cells;
@@ -551,6 +552,31 @@ static val left_last(repetition *self, const carried *at)
     return made;
 }
 
+/* What a round asks for that may be left out is not certain. */
+static cg_code run_round(repetition *self, val *ret)
+{
+    eval *owner = self->eval;
+    trail *track = owner->trail;
+    uint32_t before = track->condition;
+    uint32_t chosen = 0;
+    cg_str text;
+    cg_code code;
+
+    if (self->chosen_by != 0 && before == 0) {
+        if (!value_name(owner->values, CG_LIT("if `"), "",
+                        program_text(owner->program, self->chosen_by), &text) ||
+            !value_name(owner->values, text, "` keeps it", CG_LIT(""), &text))
+            return err_nomem(owner->reterr);
+        track->condition = chosen = trail_add_condition(track, text);
+        if (chosen == 0)
+            return err_nomem(owner->reterr);
+    }
+    code = self->body(self->context, self->item, ret);
+    if (chosen != 0 && track->condition == chosen)
+        track->condition = before;
+    return code;
+}
+
 /*
  * The body once, for all rounds. *ret: its last value, VALUE_NEVER when no way comes back to the
  * loop.
@@ -593,7 +619,7 @@ static cg_code repeat(repetition *self, val *ret)
             break;
         }
         track->repeat = self->repeat;
-        code = self->body(self->context, self->item, ret);
+        code = run_round(self, ret);
         track->repeat = around;
         if (state->frame)
             state->frame->top = top;
@@ -680,6 +706,7 @@ static cg_code enter(repetition *self, val entry, sym wanted)
     self->item = at->as.repeat.items[0];
     self->count = at->as.repeat.count;
     self->is_downward = at->is_inclusive && old;
+    self->chosen_by = at->variant;
     if (!old)
         old = eval_word(owner, WORD_INDEX);
     self->symbol = free_symbol(
@@ -698,6 +725,7 @@ static val repeat_value(repetition *self, val item)
     value made = {.kind = VALUE_REPEAT};
 
     made.is_inclusive = self->is_downward;
+    made.variant = self->chosen_by;
     made.as.repeat.items = &item;
     made.as.repeat.symbol = self->symbol;
     made.as.repeat.count = self->count;

@@ -47,6 +47,18 @@ static val make_repeat(eval *self, val item, sym symbol, expr count)
     return item == 0 ? 0 : value_make(self->values, &it);
 }
 
+/* A repetition made of that one: what may be left out of that one is left out of it. */
+static val repeat_like(eval *self, const value *like, val item, sym symbol, expr count)
+{
+    value it = {.kind = VALUE_REPEAT, .count = 1};
+
+    it.as.repeat.items = &item;
+    it.as.repeat.symbol = symbol;
+    it.as.repeat.count = count;
+    it.variant = like->kind == VALUE_REPEAT ? like->variant : 0;
+    return item == 0 ? 0 : value_make(self->values, &it);
+}
+
 static const value *at_of(const eval *self, val which)
 {
     return value_at(self->values, which);
@@ -106,16 +118,17 @@ static expr unknown_position(library_call *call, const char *how, sym symbol)
 static val moved(library_call *call, val repeat, expr first, expr step, expr count)
 {
     expr_pool *pool = call->eval->exprs;
-    sym symbol = std_at(call, repeat)->as.repeat.symbol;
+    value like = *std_at(call, repeat);
+    sym symbol = like.as.repeat.symbol;
     expr place;
 
     if (symbol == 0)
-        return make_repeat(call->eval, std_at(call, repeat)->as.repeat.items[0], 0, count);
+        return repeat_like(call->eval, &like, like.as.repeat.items[0], 0, count);
     place = expr_binary(pool, EXPR_ADD, first,
                         expr_binary(pool, EXPR_MUL, step, symbol_expr(call, symbol)));
     if (place == EXPR_NONE)
         place = unknown_position(call, "place", symbol);
-    return make_repeat(call->eval, item_for(call, repeat, place), symbol, count);
+    return repeat_like(call->eval, &like, item_for(call, repeat, place), symbol, count);
 }
 
 /* A repetition that counts down as one that counts up: its first item is the last one. */
@@ -129,7 +142,7 @@ static val upward(library_call *call, val entry)
         return entry;
     if (last != EXPR_NONE)
         return moved(call, entry, last, expr_const(pool, -1), at.as.repeat.count);
-    return make_repeat(call->eval,
+    return repeat_like(call->eval, &at,
                        item_for(call, entry, unknown_position(call, "rev", at.as.repeat.symbol)),
                        at.as.repeat.symbol, EXPR_NONE);
 }
@@ -390,10 +403,16 @@ cg_code list_enumerate(library_call *call)
 
             if (symbol == 0)
                 break;
+            val item = entry.as.repeat.items[0];
+
+            /* What is counted are those that are left, which are other ones. */
+            if (entry.variant != 0 && entry.as.repeat.symbol != 0)
+                item = item_for(call, list.at[i],
+                                unknown_position(call, "kept", entry.as.repeat.symbol));
             index = expr_binary(call->eval->exprs, EXPR_ADD, offset, symbol_expr(call, symbol));
-            pair = make_pair(call->eval, value_int(call->eval->values, index),
-                             entry.as.repeat.items[0]);
-            room_add(&room, make_repeat(call->eval, pair, symbol, entry.as.repeat.count));
+            pair = make_pair(call->eval, value_int(call->eval->values, index), item);
+            room_add(&room,
+                     repeat_like(call->eval, &entry, pair, symbol, entry.as.repeat.count));
         }
         offset = expr_binary(call->eval->exprs, EXPR_ADD, offset, entry_count(call, list.at[i]));
     }
@@ -415,8 +434,8 @@ static val zip_repeats(library_call *call, val a, val b)
         count = expr_binary(call->eval->exprs, EXPR_MIN, count, right.as.repeat.count);
     if (symbol != 0 && right.as.repeat.symbol != symbol)
         second = item_for(call, b, symbol_expr(call, symbol));
-    return make_repeat(call->eval, make_pair(call->eval, left.as.repeat.items[0], second), symbol,
-                       count);
+    return repeat_like(call->eval, left.variant != 0 ? &left : &right,
+                       make_pair(call->eval, left.as.repeat.items[0], second), symbol, count);
 }
 
 /* The repetition without its first items. */
@@ -601,16 +620,16 @@ cg_code list_step_by(library_call *call)
     return give_room(call, &room, false);
 }
 
-/* Items whose presence is not known are repetitions of unknown count. */
-static void add_perhaps(list_room *room, val item)
+/* Items whose presence is not known, but to `method`, are repetitions of unknown count. */
+static void add_perhaps(list_room *room, val item, sym method)
 {
     value entry = *at_of(room->eval, item);
+    value it = {.kind = VALUE_REPEAT, .count = 1};
 
-    if (entry.kind == VALUE_REPEAT)
-        room_add(room, make_repeat(room->eval, entry.as.repeat.items[0], entry.as.repeat.symbol,
-                                   EXPR_NONE));
-    else
-        room_add(room, make_repeat(room->eval, item, 0, EXPR_NONE));
+    it.as.repeat.items = entry.kind == VALUE_REPEAT ? entry.as.repeat.items : &item;
+    it.as.repeat.symbol = entry.kind == VALUE_REPEAT ? entry.as.repeat.symbol : 0;
+    it.variant = method;
+    room_add(room, value_make(room->eval->values, &it));
 }
 
 /* A result entry without its repetition. */
@@ -640,7 +659,7 @@ static val displaced(library_call *call, val entry)
     vec_free(call->eval->exprs->heap, &symbols);
     if (!is_name)
         return entry;
-    return make_repeat(call->eval,
+    return repeat_like(call->eval, &at,
                        item_for(call, entry, unknown_position(call, "kept", at.as.repeat.symbol)),
                        at.as.repeat.symbol, EXPR_NONE);
 }
@@ -653,8 +672,11 @@ static cg_code filter(library_call *call, bool is_while)
     list_view list;
     val result = 0;
     val items = 0;
+    sym method = intern_add(&call->eval->program->names, call->name);
     each walk = {.call = call, .callee = std_arg(call, 0)};
 
+    if (method == 0)
+        return err_nomem(call->eval->reterr);
     if (call->count != 1)
         return CG_OK;
     CG_TRY(std_items(call, call->receiver, walk.callee, &items));
@@ -672,7 +694,7 @@ static cg_code filter(library_call *call, bool is_while)
         if (truth == 1 && !is_doubtful)
             room_add(&room, list.at[i]);
         else if (truth != 0)
-            add_perhaps(&room, is_while ? list.at[i] : displaced(call, list.at[i]));
+            add_perhaps(&room, is_while ? list.at[i] : displaced(call, list.at[i]), method);
     }
     return give_room(call, &room, false);
 }
@@ -698,7 +720,7 @@ static void add_repeated(list_room *room, const value *around, val item)
         count = expr_binary(room->eval->exprs, EXPR_MUL, count, inside.as.repeat.count);
         item = inside.as.repeat.items[0];
     }
-    room_add(room, make_repeat(room->eval, item, around->as.repeat.symbol, count));
+    room_add(room, repeat_like(room->eval, around, item, around->as.repeat.symbol, count));
 }
 
 /* The entries of one inner iterable; `around` when it stands inside a repetition. */
@@ -726,7 +748,7 @@ static void add_flat(list_room *room, const value *around, val inner)
         if (around != NULL)
             add_repeated(room, around, item);
         else if (is_choice)
-            add_perhaps(room, item);
+            add_perhaps(room, item, 0);
         else
             room_add(room, item);
     }
@@ -986,7 +1008,7 @@ cg_code list_unzip(library_call *call)
         }
         for (size_t side = 0; side < 2; side++)
             room_add(&rooms[side], entry.kind == VALUE_REPEAT
-                                       ? make_repeat(call->eval, items[side],
+                                       ? repeat_like(call->eval, &entry, items[side],
                                                      entry.as.repeat.symbol, entry.as.repeat.count)
                                        : items[side]);
     }
@@ -1505,7 +1527,7 @@ cg_code list_windows(library_call *call)
 
         /* Which item stands where in one of them is not known. */
         for (size_t i = 0; i < list.count; i++)
-            add_perhaps(&blurred, std_blurred(call->eval, bare(call, list.at[i])));
+            add_perhaps(&blurred, std_blurred(call->eval, bare(call, list.at[i])), 0);
         if (!blurred.failed)
             some = std_list_of(call->eval, 0, blurred.items.at, blurred.items.count);
         vec_free(call->eval->values->heap, &blurred.items);
@@ -1578,7 +1600,7 @@ cg_code list_scatter(library_call *call, bool is_whole)
         else if (is_whole)
             room_add(&room, item);
         else
-            add_perhaps(&room, item);
+            add_perhaps(&room, item, 0);
     }
     return update(call, &room);
 }
@@ -1860,8 +1882,8 @@ cg_code list_resize(library_call *call)
     /* Cut off, or made longer by the other: which is not looked at. */
     one = std_blurred(call->eval, call->args[1]);
     for (size_t i = 0; i < list.count; i++)
-        add_perhaps(&room, std_blurred(call->eval, bare(call, list.at[i])));
-    add_perhaps(&room, one);
+        add_perhaps(&room, std_blurred(call->eval, bare(call, list.at[i])), 0);
+    add_perhaps(&room, one, 0);
     CG_TRY(update(call, &room));
     return any_unit(call);
 }

@@ -129,7 +129,8 @@ typedef struct value {
     uint16_t count;     /* of items or fields */
     bool has_reference; /* set by value_make: VALUE_REFERENCE, or one lies in its items or fields */
     bool is_settled;    /* VALUE_CHOICE: joining its items again gives the same ones */
-    sym variant;        /* VALUE_ENUM; of a VALUE_LAZY the method */
+    sym variant;        /* VALUE_ENUM; of a VALUE_LAZY the method; of a VALUE_REPEAT the method that
+                           may have left some of its rounds out, 0: none did */
     type_ref type;
     cg_str text;
     union {

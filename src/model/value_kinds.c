@@ -219,7 +219,7 @@ static bool equal_within(const values *self, val a, val b, unsigned depth)
         return true;
     case VALUE_REPEAT:
         return x->as.repeat.symbol == y->as.repeat.symbol &&
-               x->as.repeat.count == y->as.repeat.count &&
+               x->as.repeat.count == y->as.repeat.count && x->variant == y->variant &&
                equal_within(self, x->as.repeat.items[0], y->as.repeat.items[0], depth + 1);
     case VALUE_RANGE:
         if (x->is_inclusive != y->is_inclusive)
