@@ -6,6 +6,7 @@
 #include "model/flow_apply.h"
 #include "model/flow_memory.h"
 #include "model/flow_operands.h"
+#include "model/flow_tensors.h"
 #include "model/value_kinds.h"
 
 #define TENSOR_TYPE "candle_core::Tensor"
@@ -154,7 +155,7 @@ static cg_code apply(library_call *call, cg_str path, const val *args, size_t co
     work->args = args;
     work->count = count;
     work->part = part;
-    code = work->row == 0 ? flow_apply_unknown(work, ret) : flow_apply(work, ret);
+    code = work->row == 0 ? flow_apply_unknown(work, NULL, 0, ret) : flow_apply(work, ret);
     flow_call_end(work);
     return code;
 }
@@ -721,6 +722,31 @@ cg_code tensor_method(library_call *call)
     return tensor_operation(call, path);
 }
 
+/* Tensors inside of an argument that is none itself: a layer, a list of layers. */
+static cg_code note_lost(library_call *call, val arg)
+{
+    flow *graph = call->eval->flow;
+    const node_ref *inside = NULL;
+    size_t count = 0;
+
+    switch (std_kind(call, arg)) {
+    case VALUE_STRUCT:
+    case VALUE_ENUM:
+    case VALUE_SOME:
+    case VALUE_TUPLE:
+    case VALUE_LIST:
+    case VALUE_MAP:
+    case VALUE_CHOICE: break;
+    default: return CG_OK;
+    }
+    if (!flow_tensors(graph, arg, &graph->mem, &inside, &count) ||
+        !vec_reserve(graph->heap, &graph->lost, graph->lost.count + count + 1))
+        return no_memory(call);
+    for (size_t i = 0; i < count; i++)
+        graph->lost.at[graph->lost.count++] = inside[i];
+    return CG_OK;
+}
+
 cg_code tensor_lost(library_call *call, type_ref type)
 {
     eval *self = call->eval;
@@ -729,6 +755,7 @@ cg_code tensor_lost(library_call *call, type_ref type)
     bool has_tensor = false;
     value it = {.kind = VALUE_UNKNOWN, .type = type, .text = call->name, .is_inclusive = true};
     val *args = arena_take(&self->values->mem, (call->count + 1) * sizeof *args);
+    size_t lost = self->flow->lost.count;
     flow_call *work;
     node_ref node = 0;
     cg_code code;
@@ -737,7 +764,10 @@ cg_code tensor_lost(library_call *call, type_ref type)
         return no_memory(call);
     for (size_t i = 0; i < call->count; i++) {
         args[i] = call->args[i] == 0 ? std_plain(self, VALUE_UNIT) : call->args[i];
-        has_tensor |= flow_of(self->flow, args[i]) != 0;
+        if (flow_of(self->flow, args[i]) != 0)
+            has_tensor = true;
+        else
+            CG_TRY(note_lost(call, args[i]));
     }
     /* What a broken source calls has perhaps no name, and could not be shown. */
     if (!has_tensor || (type != 0 && !is_tensor) || call->name.len == 0 ||
@@ -748,7 +778,8 @@ cg_code tensor_lost(library_call *call, type_ref type)
         return no_memory(call);
     work->args = args;
     work->count = call->count;
-    code = flow_apply_unknown(work, &node);
+    code = flow_apply_unknown(work, self->flow->lost.at + lost,
+                              self->flow->lost.count - lost, &node);
     flow_call_end(work);
     if (code != CG_OK)
         return code;

@@ -1,13 +1,13 @@
 #include "model/entry.h"
 
 #include "model/flow_build.h"
+#include "model/flow_tensors.h"
 #include "model/makers.h"
 #include "model/std_call.h"
 #include "model/value_kinds.h"
 #include "model/walk.h"
 
 #define ARGUMENTS_MOST 64u
-#define VISITS_MOST    20000u /* of values inside of one result */
 /*
  * Steps of evaluation: of all entries of a file and of a crate, by size of the code; of one, at
  * most and at least. Those of a crate end a crate that is made to be slow.
@@ -21,129 +21,6 @@
 static cg_code nomem(entries *self)
 {
     return err_nomem(self->reterr);
-}
-
-/* --- tensors of a value --- */
-
-typedef struct tensor_list {
-    flow *graph;
-    VEC(val) open;
-    VEC(node_ref) found;
-    number_map seen; /* nodes and values that were met */
-    bool is_good;
-} tensor_list;
-
-static void open_value(tensor_list *self, val which)
-{
-    uint32_t *is_known = which ? number_map_put(&self->seen, number_map_key(1, which), 0) : NULL;
-    val *slot;
-
-    if (!which || (is_known && *is_known))
-        return;
-    slot = is_known ? vec_add(self->graph->heap, &self->open) : NULL;
-    if (!slot) {
-        self->is_good = false;
-        return;
-    }
-    *is_known = 1;
-    *slot = which;
-}
-
-static void find_node(tensor_list *self, node_ref node)
-{
-    uint32_t *is_known = number_map_put(&self->seen, number_map_key(2, node), 0);
-    node_ref *slot;
-
-    if (is_known && *is_known)
-        return;
-    slot = is_known ? vec_add(self->graph->heap, &self->found) : NULL;
-    if (!slot) {
-        self->is_good = false;
-        return;
-    }
-    *is_known = 1;
-    *slot = node;
-}
-
-/* What lies directly inside of the value, the last first: `open` is a stack. */
-static void open_parts(tensor_list *self, const value *at)
-{
-    switch ((enum value_kind)at->kind) {
-    case VALUE_STRUCT:
-    case VALUE_ENUM:
-        for (uint16_t i = at->count; i > 0; i--)
-            open_value(self, at->as.fields[i - 1].value);
-        return;
-    case VALUE_SOME:
-    case VALUE_TUPLE:
-    case VALUE_LIST:
-    case VALUE_MAP:
-    case VALUE_CHOICE:
-        for (uint16_t i = at->count; i > 0; i--)
-            open_value(self, at->as.items[i - 1]);
-        return;
-    case VALUE_REPEAT: open_value(self, at->as.repeat.items[0]); return;
-    case VALUE_NONE:
-    case VALUE_UNKNOWN:
-    case VALUE_NEVER:
-    case VALUE_ERROR:
-    case VALUE_UNIT:
-    case VALUE_BOOL:
-    case VALUE_INT:
-    case VALUE_FLOAT:
-    case VALUE_CHAR:
-    case VALUE_TEXT:
-    case VALUE_BUILDER:
-    case VALUE_TENSOR:
-    case VALUE_NOTHING:
-    case VALUE_RANGE:
-    case VALUE_CLOSURE:
-    case VALUE_FUNCTION:
-    case VALUE_TYPE:
-    case VALUE_VARMAP:
-    case VALUE_DTYPE:
-    case VALUE_DEVICE:
-    case VALUE_LAZY:
-    case VALUE_REFERENCE: return;
-    }
-}
-
-/*
- * Tensors inside of a value, through everything that holds values, each once; in `mem`. Numbers
- * that were read from a tensor count as the tensor.
- */
-static bool entry_tensors(flow *graph, val of, arena *mem, const node_ref **ret, size_t *ret_count)
-{
-    tensor_list list = {.graph = graph, .is_good = true};
-    node_ref *copy = NULL;
-    size_t visits = 0;
-
-    number_map_init(&list.seen, graph->heap);
-    open_value(&list, of);
-    while (list.is_good && list.open.count > 0 && visits++ < VISITS_MOST) {
-        val which = list.open.at[--list.open.count];
-        const value *at = value_at(graph->values, which);
-        node_ref node = 0;
-
-        if (at->kind == VALUE_TENSOR || at->kind == VALUE_UNKNOWN)
-            node = flow_of(graph, which);
-        if (node)
-            find_node(&list, node);
-        else
-            open_parts(&list, value_at(graph->values, which));
-    }
-    if (list.is_good && !graph->failed)
-        copy = arena_take(mem, (list.found.count + 1) * sizeof *copy);
-    if (copy) {
-        if (list.found.count)
-            memcpy(copy, list.found.at, list.found.count * sizeof *copy);
-        *ret = copy;
-        *ret_count = list.found.count;
-    }
-    number_map_free(&list.seen);
-    vec_free(graph->heap, &list.open);
-    vec_free(graph->heap, &list.found);
-    return copy != NULL;
 }
 
 /* --- what is learned from --- */
@@ -388,7 +265,7 @@ static cg_code show(entries *self, entry_run *run, size_t first_event)
 {
     if (!flow_settle(run->graph, run->since) || run->graph->failed)
         return nomem(self);
-    if (!entry_tensors(run->graph, run->result, &self->mem, &run->outputs, &run->output_count))
+    if (!flow_tensors(run->graph, run->result, &self->mem, &run->outputs, &run->output_count))
         return nomem(self);
     CG_TRY(find_goals(self, run, first_event));
     for (size_t i = 0; i < self->reader_count; i++)
@@ -481,8 +358,8 @@ cg_code entries_of_component(void *context, const extract_component *component, 
     arena_place place = arena_mark(&self->mem);
     cg_code code = CG_OK;
 
-    if (component->result && !entry_tensors(self->eval->flow, component->result, &self->mem,
-                                            &self->held, &self->held_count))
+    if (component->result && !flow_tensors(self->eval->flow, component->result, &self->mem,
+                                           &self->held, &self->held_count))
         code = nomem(self);
     if (code == CG_OK)
         code = run_all_of(self, component->type, component, index, component->result);

@@ -135,7 +135,8 @@ cg_code flow_apply(flow_call *self, node_ref *ret)
     return finish(self, last != 0 ? inside : 0, ret);
 }
 
-cg_code flow_apply_unknown(flow_call *self, node_ref *ret)
+cg_code flow_apply_unknown(flow_call *self, const node_ref *inside, size_t inside_count,
+                           node_ref *ret)
 {
     bool has_yes = false;
     uint32_t *row;
@@ -147,6 +148,10 @@ cg_code flow_apply_unknown(flow_call *self, node_ref *ret)
         flow_add_operand(self, node, i == 0 ? FLOW_SELF : FLOW_ARGUMENT, i == 0 ? 0 : i - 1,
                          FLOW_UNSURE, 0);
         has_yes |= node != 0 && call_facts(self, node)->carries != FLOW_NO;
+    }
+    for (size_t i = 0; i < inside_count; i++) {
+        flow_add_operand(self, inside[i], FLOW_MODULE, 0, FLOW_UNSURE, 0);
+        has_yes |= call_facts(self, inside[i])->carries != FLOW_NO;
     }
     self->facts.carries = has_yes ? FLOW_PERHAPS : FLOW_NO;
     self->facts.dtype = flow_class_new(self->flow, ELEMENT_UNKNOWN, 0);

@@ -9,7 +9,8 @@
 
 /* 0 and CG_OK: the table has no such operation. */
 cg_code flow_apply(flow_call *self, node_ref *ret);
-/* A node for what is not understood, made of all tensors among the arguments. */
-cg_code flow_apply_unknown(flow_call *self, node_ref *ret);
+/* A node for what is not understood, made of all tensors among the arguments and inside of them. */
+cg_code flow_apply_unknown(flow_call *self, const node_ref *inside, size_t inside_count,
+                           node_ref *ret);
 
 #endif

@@ -64,6 +64,7 @@ void flow_free(flow *self)
     vec_free(from, &self->requirements);
     vec_free(from, &self->uncovered);
     vec_free(from, &self->host_reads);
+    vec_free(from, &self->lost);
     number_map_free(&self->by_name);
     number_map_free(&self->by_pair);
     number_map_free(&self->rows);
@@ -82,6 +83,7 @@ flow_mark flow_position(const flow *self)
                        .requirements = (uint32_t)self->requirements.count,
                        .uncovered = (uint32_t)self->uncovered.count,
                        .host_reads = (uint32_t)self->host_reads.count,
+                       .lost = (uint32_t)self->lost.count,
                        .place = arena_mark(&self->mem)};
 }
 
@@ -103,6 +105,7 @@ void flow_reset(flow *self, flow_mark mark)
     self->requirements.count = mark.requirements;
     self->uncovered.count = mark.uncovered;
     self->host_reads.count = mark.host_reads;
+    self->lost.count = mark.lost;
     arena_reset(&self->mem, mark.place);
 }
 

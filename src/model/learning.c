@@ -131,7 +131,7 @@ static cg_code mark_from(reader *self, const node_ref *from, size_t count, enum 
     return CG_OK;
 }
 
-/* Numbers that were read from a tensor may go anywhere. */
+/* Numbers that were read from a tensor may go anywhere, and what a call was given that is lost. */
 static cg_code mark_read(reader *self)
 {
     for (size_t i = 0; i < self->graph->host_reads.count; i++) {
@@ -140,7 +140,7 @@ static cg_code mark_read(reader *self)
         if (node)
             CG_TRY(mark_from(self, &node, 1, WAY_ANY, self->leads));
     }
-    return CG_OK;
+    return mark_from(self, self->graph->lost.at, self->graph->lost.count, WAY_ANY, self->leads);
 }
 
 /* --- parameters --- */

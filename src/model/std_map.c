@@ -63,17 +63,21 @@ static type_ref element_type(library_call *call, size_t which)
     return at->kind == TYPE_EXTERNAL && at->arg_count > which ? at->args[which] : 0;
 }
 
-/* Some value of the map. */
+/* Some value of the map: one of those that are known, or of others when there may be some. */
 static cg_code give_some_value(library_call *call)
 {
     entries all = entries_of(call);
     val result = 0;
 
-    for (size_t i = 0; i < all.count && all.is_whole; i++) {
+    if (!all.is_whole || all.count == 0)
+        CG_TRY(std_give_typed(call, element_type(call, 1)));
+    if (call->is_known)
+        result = call->result;
+    for (size_t i = 0; i < all.count; i++) {
         val one = part_of(call, &all, i, 1);
 
         if (one != 0)
-            result = result == 0 ? one : value_join(call->eval->values, result, one);
+            result = result == 0 ? one : value_join(call->eval->values, one, result);
     }
     return result != 0 ? std_give(call, result) : std_give_typed(call, element_type(call, 1));
 }
@@ -97,6 +101,19 @@ cg_code map_get(library_call *call)
         return std_give(call, std_plain(call->eval, VALUE_NOTHING));
     CG_TRY(give_some_value(call));
     return std_give(call, std_perhaps(call->eval, call->result));
+}
+
+/* `map[key]`: what `get` gives, without the option. */
+cg_code map_index(library_call *call)
+{
+    const value *found;
+
+    CG_TRY(map_get(call));
+    found = call->is_known ? std_at(call, call->result) : NULL;
+    call->is_known = false;
+    if (found != NULL && found->kind == VALUE_SOME)
+        return std_give(call, found->as.items[0]);
+    return give_some_value(call);
 }
 
 cg_code map_contains_key(library_call *call)
