@@ -107,8 +107,8 @@ static bool is_dense(const reading *self, expr number, expr counter)
                 return false;
             break;
         case EXPR_REMAINDER:
-            if (inside != operands[0] ||
-                !expr_evaluate(self->exprs, inside, &zero, 1, &first) || first != 0)
+            if (inside != operands[0] || !expr_evaluate(self->exprs, inside, &zero, 1, &first) ||
+                first != 0)
                 return false;
             break;
         case EXPR_PRODUCT:

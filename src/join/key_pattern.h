@@ -30,14 +30,14 @@ enum key_spacing {
 typedef struct key_piece {
     cg_str text; /* what is written, or the placeholder's name */
     bool is_number;
-    expr number;   /* of the pool that shapes are in; EXPR_NONE: the symbol called `text` */
-    expr counter;  /* the symbol in it that a loop counts; EXPR_NONE: not known which */
-    opt_u64 first; /* the lowest number the loop counts; unset: not known */
-    opt_u64 step;  /* unset: 1 */
+    expr number;     /* of the pool that shapes are in; EXPR_NONE: the symbol called `text` */
+    expr counter;    /* the symbol in it that a loop counts; EXPR_NONE: not known which */
+    opt_u64 first;   /* the lowest number the loop counts; unset: not known */
+    opt_u64 step;    /* unset: 1 */
     uint8_t spacing; /* enum key_spacing */
-    opt_u64 end;   /* one past the highest, when the source says so */
-    uint8_t width; /* places that it takes at least, 0: none are filled */
-    char fill;     /* '0' or ' ' */
+    opt_u64 end;     /* one past the highest, when the source says so */
+    uint8_t width;   /* places that it takes at least, 0: none are filled */
+    char fill;       /* '0' or ' ' */
 } key_piece;
 
 typedef struct key_part {

@@ -674,6 +674,37 @@ static cg_code ask(library_call *call, node_ref node)
     return CG_OK;
 }
 
+static bool is_own_operation(cg_str name)
+{
+    return str_find(name, CG_LIT("_op1")) != SIZE_MAX ||
+           str_find(name, CG_LIT("_op2")) != SIZE_MAX || str_find(name, CG_LIT("_op3")) != SIZE_MAX;
+}
+
+/* Tensors inside of an argument that is none itself: a layer, a list of layers. */
+static cg_code note_lost(library_call *call, val arg)
+{
+    flow *graph = call->eval->flow;
+    const node_ref *inside = NULL;
+    size_t count = 0;
+
+    switch (std_kind(call, arg)) {
+    case VALUE_STRUCT:
+    case VALUE_ENUM:
+    case VALUE_SOME:
+    case VALUE_TUPLE:
+    case VALUE_LIST:
+    case VALUE_MAP:
+    case VALUE_CHOICE: break;
+    default: return CG_OK;
+    }
+    if (!flow_tensors(graph, arg, &graph->mem, &inside, &count) ||
+        !vec_reserve(graph->heap, &graph->lost, graph->lost.count + count + 1))
+        return no_memory(call);
+    for (size_t i = 0; i < count; i++)
+        graph->lost.at[graph->lost.count++] = inside[i];
+    return CG_OK;
+}
+
 cg_code tensor_method(library_call *call)
 {
     static const char *const same[] = {
@@ -707,6 +738,11 @@ cg_code tensor_method(library_call *call)
         return tensor_operation(call, CG_LIT("candle_core::QTensor::dequantize"));
     if (!arena_format(&self->values->mem, &path, TENSOR_TYPE "::%.*s", STR_NAME(name)))
         return no_memory(call);
+    /* What an operation of the crate's own keeps, it computes with. */
+    for (size_t i = 0; i < call->count && self->flow != NULL && is_own_operation(name); i++) {
+        if (flow_of(self->flow, call->args[i]) == 0)
+            CG_TRY(note_lost(call, call->args[i]));
+    }
     if (is_word(call, in_place)) {
         CG_TRY(tensor_operation(call, path));
         call->updated = call->result;
@@ -720,31 +756,6 @@ cg_code tensor_method(library_call *call)
         (str_equal(name, CG_LIT("apply")) || str_equal(name, CG_LIT("apply_t"))))
         return give_applied(call);
     return tensor_operation(call, path);
-}
-
-/* Tensors inside of an argument that is none itself: a layer, a list of layers. */
-static cg_code note_lost(library_call *call, val arg)
-{
-    flow *graph = call->eval->flow;
-    const node_ref *inside = NULL;
-    size_t count = 0;
-
-    switch (std_kind(call, arg)) {
-    case VALUE_STRUCT:
-    case VALUE_ENUM:
-    case VALUE_SOME:
-    case VALUE_TUPLE:
-    case VALUE_LIST:
-    case VALUE_MAP:
-    case VALUE_CHOICE: break;
-    default: return CG_OK;
-    }
-    if (!flow_tensors(graph, arg, &graph->mem, &inside, &count) ||
-        !vec_reserve(graph->heap, &graph->lost, graph->lost.count + count + 1))
-        return no_memory(call);
-    for (size_t i = 0; i < count; i++)
-        graph->lost.at[graph->lost.count++] = inside[i];
-    return CG_OK;
 }
 
 cg_code tensor_lost(library_call *call, type_ref type)
@@ -778,8 +789,8 @@ cg_code tensor_lost(library_call *call, type_ref type)
         return no_memory(call);
     work->args = args;
     work->count = call->count;
-    code = flow_apply_unknown(work, self->flow->lost.at + lost,
-                              self->flow->lost.count - lost, &node);
+    code =
+        flow_apply_unknown(work, self->flow->lost.at + lost, self->flow->lost.count - lost, &node);
     flow_call_end(work);
     if (code != CG_OK)
         return code;

@@ -291,6 +291,7 @@ static cg_code run_entry(entries *self, size_t index, const extract_component *c
         .phases = is_module ? PHASES_TRAIN | PHASES_INFER : phases_of(fact),
         .graph = graph,
         .held = self->held,
+        .held_in = self->held_in,
         .held_count = self->held_count,
         .since = flow_position(graph),
         .first_fault = trail_from.faults,
@@ -339,6 +340,44 @@ static cg_code run_all_of(entries *self, item_ref type, const extract_component 
     return code;
 }
 
+/* The tensors of what a constructor gave, field by field. */
+static bool find_held(entries *self, val made)
+{
+    const value *at = value_at(self->eval->values, made);
+    bool is_struct = at->kind == VALUE_STRUCT;
+    size_t fields = is_struct ? at->count : 1;
+    const node_ref **parts = arena_zero(&self->mem, (fields + 1) * sizeof(const node_ref *));
+    size_t *counts = arena_zero(&self->mem, (fields + 1) * sizeof *counts);
+    size_t count = 0;
+    node_ref *held;
+    sym *held_in;
+
+    if (!parts || !counts)
+        return false;
+    for (size_t i = 0; i < fields; i++) {
+        val part = is_struct ? at->as.fields[i].value : made;
+
+        if (part && !flow_tensors(self->eval->flow, part, &self->mem, &parts[i], &counts[i]))
+            return false;
+        count += counts[i];
+    }
+    held = arena_take(&self->mem, (count + 1) * sizeof *held);
+    held_in = arena_take(&self->mem, (count + 1) * sizeof *held_in);
+    if (!held || !held_in)
+        return false;
+    count = 0;
+    for (size_t i = 0; i < fields; i++) {
+        for (size_t k = 0; k < counts[i]; k++) {
+            held[count] = parts[i][k];
+            held_in[count++] = is_struct ? at->as.fields[i].name : 0;
+        }
+    }
+    self->held = held;
+    self->held_in = held_in;
+    self->held_count = count;
+    return true;
+}
+
 cg_code entries_of_component(void *context, const extract_component *component, size_t index,
                              cg_err *reterr)
 {
@@ -358,12 +397,12 @@ cg_code entries_of_component(void *context, const extract_component *component, 
     arena_place place = arena_mark(&self->mem);
     cg_code code = CG_OK;
 
-    if (component->result && !flow_tensors(self->eval->flow, component->result, &self->mem,
-                                           &self->held, &self->held_count))
+    if (component->result && !find_held(self, component->result))
         code = nomem(self);
     if (code == CG_OK)
         code = run_all_of(self, component->type, component, index, component->result);
     self->held = NULL;
+    self->held_in = NULL;
     self->held_count = 0;
     arena_reset(&self->mem, place);
     return code;

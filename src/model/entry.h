@@ -37,6 +37,7 @@ typedef struct entry_run {
     val result;
     /* Tensors of what the constructor gave: the receiver holds them, and what made them. */
     const node_ref *held;
+    const sym *held_in; /* by held: the field of what the constructor gave, 0 none of its own */
     size_t held_count;
     const node_ref *outputs; /* tensors of the result, in order, each once */
     size_t output_count;
@@ -67,6 +68,7 @@ typedef struct entries {
     size_t item_count;
     flow_mark empty;
     const node_ref *held; /* of the component whose entries are run */
+    const sym *held_in;
     size_t held_count;
     VEC(uint64_t) spent; /* steps, by file of the function */
     uint64_t steps_left; /* of all entries together */

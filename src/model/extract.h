@@ -30,7 +30,7 @@ typedef struct extract_parameter {
     cg_str dtype;      /* `F32`; absent: not known */
     cg_str how;
     sym library;
-    cg_str repeat;    /* absent: none */
+    cg_str repeat;             /* absent: none */
     const extract_loop *loops; /* around it, the innermost first */
     uint32_t loop_count;
     cg_str condition; /* absent: certain */

@@ -263,7 +263,7 @@ typedef struct flow {
     VEC(flow_memo) memos;
     VEC(flow_requirement) requirements;
     VEC(flow_host_read) host_reads;
-    VEC(node_ref) lost;      /* given to calls that nobody follows: they may do anything with them */
+    VEC(node_ref) lost; /* given to calls that nobody follows: they may do anything with them */
     VEC(uint32_t) uncovered; /* names (sym) of candle's calls no row has, once per call */
     number_map by_name;      /* inputs and parameters; 0: none */
     number_map by_pair;      /* joins; 0: none */

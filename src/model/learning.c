@@ -233,11 +233,18 @@ static cg_code keep_states(reader *self, learning_entry *entry)
     bool *is_used = arena_zero(&self->out->mem, count + 1);
     bool *is_touched = arena_zero(&self->out->mem, count + 1);
     bool *is_held = arena_zero(&self->out->mem, count + 1);
+    sym *held_in = arena_zero(&self->out->mem, (count + 1) * sizeof *held_in);
     bool *holds = arena_zero(&self->out->work, self->node_count);
 
-    if (!states || !is_used || !is_touched || !is_held || !holds)
+    if (!states || !is_used || !is_touched || !is_held || !held_in || !holds)
         return nomem(self);
     CG_TRY(mark_from(self, self->run->held, self->run->held_count, WAY_ANY, holds));
+    for (size_t i = 0; i < self->run->held_count; i++) {
+        uint32_t key = key_of(self, self->run->held[i]);
+
+        if (key)
+            held_in[key - 1] = self->run->held_in[i];
+    }
     for (node_ref n = self->run->since.nodes; n < self->node_count; n++) {
         size_t edge_count;
         const flow_edge *edges = edges_of(self->graph, n, &edge_count);
@@ -269,6 +276,7 @@ static cg_code keep_states(reader *self, learning_entry *entry)
     entry->is_used = is_used;
     entry->is_touched = is_touched;
     entry->is_held = is_held;
+    entry->held_in = held_in;
     entry->state_count = count;
     return CG_OK;
 }

@@ -42,6 +42,7 @@ typedef struct learning_entry {
     const bool *is_used; /* by parameter: it reaches an output, goal or the host, gradient or not */
     const bool *is_touched; /* by parameter: something was computed with it */
     const bool *is_held;    /* by parameter: what the constructor gave has it, as far as seen */
+    const sym *held_in;     /* by parameter: the field of the component that is it, 0 none known */
     size_t state_count;
     const item_ref *runs; /* functions evaluated on the way, ascending */
     size_t run_count;

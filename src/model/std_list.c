@@ -411,8 +411,7 @@ cg_code list_enumerate(library_call *call)
                                 unknown_position(call, "kept", entry.as.repeat.symbol));
             index = expr_binary(call->eval->exprs, EXPR_ADD, offset, symbol_expr(call, symbol));
             pair = make_pair(call->eval, value_int(call->eval->values, index), item);
-            room_add(&room,
-                     repeat_like(call->eval, &entry, pair, symbol, entry.as.repeat.count));
+            room_add(&room, repeat_like(call->eval, &entry, pair, symbol, entry.as.repeat.count));
         }
         offset = expr_binary(call->eval->exprs, EXPR_ADD, offset, entry_count(call, list.at[i]));
     }

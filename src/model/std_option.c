@@ -121,6 +121,34 @@ cg_code any_map(library_call *call)
     return give_applied(call, std_arg(call, 0), &call->receiver, 1);
 }
 
+/* `thread::spawn(f)`: what joining it gives. `thread::scope` gives `f` something to spawn by. */
+cg_code call_given(library_call *call)
+{
+    val scope = value_unknown(call->eval->values, 0, CG_LIT("spawner"));
+
+    if (scope == 0)
+        return err_nomem(call->eval->reterr);
+    return call->count == 0 ? CG_OK : give_applied(call, std_arg(call, 0), &scope, 1);
+}
+
+/* Of a thread; a path is joined with something. */
+cg_code any_join(library_call *call)
+{
+    return call->count == 0 ? any_same(call) : any_unknown(call);
+}
+
+/* `rayon::join(f, g)` */
+cg_code call_both(library_call *call)
+{
+    val both[2] = {0, 0};
+
+    if (call->count != 2)
+        return CG_OK;
+    for (size_t i = 0; i < 2; i++)
+        CG_TRY(eval_apply(call->eval, call->args[i], NULL, 0, call->place, &both[i]));
+    return std_give(call, value_list(call->eval->values, VALUE_TUPLE, both, 2));
+}
+
 cg_code any_map_or(library_call *call)
 {
     return give_applied(call, std_arg(call, 1), &call->receiver, 1);

@@ -4,6 +4,7 @@
 #include "model/key_set.h"
 #include "model/makers.h"
 #include "model/normalise.h"
+#include "model/walk.h"
 
 typedef struct reporter {
     const learning *from;
@@ -131,6 +132,91 @@ static cg_code is_passed(const reporter *self, item_ref type, bool *ret)
     return CG_OK;
 }
 
+/* --- functions that were not run --- */
+
+/* Do entries of the component at work run the function? */
+static bool is_run(const reporter *self, item_ref function)
+{
+    for (size_t i = self->first; i < self->end; i++) {
+        const learning_entry *entry = &self->from->entries.at[i];
+        size_t low = 0;
+        size_t high = entry->run_count;
+
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+
+            if (entry->runs[middle] < function)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < entry->run_count && entry->runs[low] == function)
+            return true;
+    }
+    return false;
+}
+
+/* Is there `.field` in the function's text? */
+static bool reads_field(const reporter *self, item_ref function, sym field)
+{
+    const ast *tree = program_tree(self->program, self->program->items.at[function].file);
+    ast_ref body = walk_body(self->program, function);
+
+    for (ast_ref at = body; at; at = walk_next(tree, body, at)) {
+        ast_ref name =
+            ast_at(tree, at)->kind == AST_FIELD_EXPRESSION ? ast_child(tree, at, ROLE_FIELD) : 0;
+
+        if (name && ast_at(tree, name)->text == field)
+            return true;
+    }
+    return false;
+}
+
+/* Is it a type with one inside: `&T`, `Vec<T>`, `Option<Box<T>>`, or a struct with such a field? */
+static cg_code has_inside(const reporter *self, type_ref type, item_ref wanted, bool *ret)
+{
+    types *known = self->of->eval->types;
+    model_type shape = *type_at(known, type_peel(known, type));
+    item_ref node = shape.kind == TYPE_ITEM ? shape.item : 0;
+    const ast *tree;
+    ast_ref list;
+
+    *ret = node == wanted;
+    if (*ret || !node || self->program->items.at[node].kind != ITEM_STRUCT)
+        return CG_OK;
+    tree = program_tree(self->program, self->program->items.at[node].file);
+    list = ast_child(tree, self->program->items.at[node].node, ROLE_BODY);
+    for (ast_ref at = list ? ast_at(tree, list)->first : 0; at && !*ret;
+         at = walk_next(tree, list, at)) {
+        *ret = ast_at(tree, at)->kind == AST_TYPE_IDENTIFIER &&
+               ast_at(tree, at)->text == self->program->items.at[wanted].name;
+    }
+    return CG_OK;
+}
+
+/*
+ * Does a function that no entry runs read the field that is the parameter? One of the component
+ * itself, as `Deref::deref`, or of what keeps one: others get at the parameter by it.
+ */
+static cg_code is_read_elsewhere(const reporter *self, item_ref type, sym field, bool *ret)
+{
+    *ret = false;
+    for (size_t i = 0; i < self->functions->all.count && !*ret; i++) {
+        item_ref function = self->functions->all.at[i].item;
+        item_ref owner = self->program->items.at[function].owner;
+        type_ref own = 0;
+        bool is_near = false;
+
+        if (!owner || self->program->items.at[owner].kind != ITEM_IMPL || is_run(self, function) ||
+            !reads_field(self, function, field))
+            continue;
+        CG_TRY(type_of_item(self->of->eval->types, owner, &own, self->reterr));
+        CG_TRY(has_inside(self, own, type, &is_near));
+        *ret = is_near;
+    }
+    return CG_OK;
+}
+
 static bool has_hole(cg_str text)
 {
     return str_find(text, CG_LIT("{")) != SIZE_MAX;
@@ -185,6 +271,15 @@ static bool is_held_at(const reporter *self, size_t parameter)
     return false;
 }
 
+static sym held_in(const reporter *self, size_t parameter)
+{
+    sym found = 0;
+
+    for (size_t i = self->first; i < self->end && !found; i++)
+        found = self->from->entries.at[i].held_in[parameter];
+    return found;
+}
+
 /* Is the parameter's layer, or one of those around it, thrown away where it is made? */
 static bool is_dropped(const reporter *self, const extract_component *component, size_t parameter)
 {
@@ -213,9 +308,12 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
     for (size_t i = self->first; i < self->end; i++) {
         const learning_entry *entry = &self->from->entries.at[i];
 
-        /* One without a tensor as result may still have read numbers of them. */
+        /*
+         * One without a tensor as result may still have read numbers of them, or have kept what it
+         * computed.
+         */
         for (size_t k = 0; (!has_loss || entry->is_loss) && k < entry->state_count; k++)
-            used[k] = used[k] || entry->is_used[k];
+            used[k] = used[k] || entry->is_used[k] || (!entry->has_outputs && entry->is_touched[k]);
     }
     for (size_t k = 0; k < component->parameters.count; k++) {
         const extract_parameter *at = &component->parameters.at[k];
@@ -237,6 +335,8 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
             used[k] || (component->type && !is_held_at(self, k) && !is_dropped(self, component, k));
         if (!used[k])
             CG_TRY(is_exposed(self, index, k, &used[k]));
+        if (!used[k] && component->type && held_in(self, k))
+            CG_TRY(is_read_elsewhere(self, component->type, held_in(self, k), &used[k]));
     }
     return CG_OK;
 }
