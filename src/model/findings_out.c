@@ -214,6 +214,11 @@ void findings_human_one(const model_finding *finding, buf *out)
     }
     buf_add(out, CG_LIT("\n  = code: "));
     esc_tty(out, finding->rule);
+    if (finding->confidence == MODEL_CONFIDENCE_CONDITIONAL ||
+        finding->confidence == MODEL_CONFIDENCE_HEURISTIC) {
+        buf_add(out, CG_LIT("\n  = confidence: "));
+        buf_add(out, sc_word(&words_model_confidence, finding->confidence));
+    }
     if (str_equal(finding->rule, CG_LIT("gradient-cut")))
         add_names(CG_LIT("\n  = severed: "), &finding->severed, out);
     else if (str_equal(finding->rule, CG_LIT("unused-parameter")))

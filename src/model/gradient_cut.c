@@ -327,6 +327,22 @@ static cg_code write_message(const reporter *self, const learning_cut *cut, bool
     return is_good ? CG_OK : nomem(self);
 }
 
+#define UNDER_SHOWN 120u
+
+/* What it depends on besides, as the source says it. */
+static cg_code write_under(const reporter *self, const learning_cut *cut, cg_str *message)
+{
+    cg_str under = cut->under;
+
+    if (under.len > UNDER_SHOWN)
+        under = CG_LIT("on some ways only");
+    return arena_format(&self->draft->mem, message, "%.*s (%.*s)", (int)message->len, message->ptr,
+                        under.len > 0 ? (int)under.len : 17,
+                        under.len > 0 ? under.ptr : "on some ways only")
+               ? CG_OK
+               : nomem(self);
+}
+
 static cg_code write_help(const reporter *self, const learning_cut *cut, model_finding *finding)
 {
     /* No method of the layer does it, so there is no twin; a function with its tensors does. */
@@ -354,7 +370,7 @@ static cg_code keep_reported(reporter *self, model_place place, model_finding *f
 static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
 {
     const learning_cut *cut = NULL;
-    bool is_conditional = !is_proven;
+    const learning_cut *under = NULL;
     model_finding *finding;
     cg_str message;
 
@@ -365,15 +381,18 @@ static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
             continue;
         if (!cut)
             cut = at;
-        is_conditional = is_conditional || at->is_conditional;
+        if (!under && at->is_conditional)
+            under = at;
     }
     if (!cut)
         return CG_OK;
     CG_TRY(write_message(self, cut, is_proven, &message));
-    finding =
-        assemble_finding(self->program, self->functions, self->draft, "gradient-cut",
-                         is_conditional ? MODEL_CONFIDENCE_CONDITIONAL : MODEL_CONFIDENCE_PROVEN,
-                         message, cut->place);
+    if (under)
+        CG_TRY(write_under(self, under, &message));
+    finding = assemble_finding(self->program, self->functions, self->draft, "gradient-cut",
+                               !is_proven || under ? MODEL_CONFIDENCE_CONDITIONAL
+                                                   : MODEL_CONFIDENCE_PROVEN,
+                               message, cut->place);
     if (!finding)
         return nomem(self);
     CG_TRY(find_severity(self, &finding->severity));

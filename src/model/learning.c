@@ -382,6 +382,9 @@ static cg_code keep_cut(reader *self, node_ref node, bool is_proven, bool stops)
         .condition = condition,
         .alternative = at->row ? operation_alternative(at->row) : NULL,
         .is_conditional = at->is_conditional,
+        .under = at->is_conditional && at->condition
+                     ? program_text(self->graph->program, at->condition)
+                     : (cg_str){0},
         .is_proven = is_proven,
         .stops = stops,
         .keys = keys,

@@ -25,6 +25,7 @@ typedef struct learning_cut {
     const char *condition;
     const char *alternative; /* NULL: none */
     bool is_conditional;     /* the call stands under a condition */
+    cg_str under;            /* that one, as the source has it; absent: it has no text */
     bool is_proven;          /* `keys` are lost for sure */
     bool stops;              /* backward fails here */
     const uint32_t *keys;    /* parameters of the component that are lost here first; may be none */

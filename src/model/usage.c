@@ -393,10 +393,11 @@ static cg_code report(reporter *self, size_t index, bool has_loss, bool is_unsur
     model_finding *finding;
     cg_str message;
 
-    if (!arena_format(&self->draft->mem, &message, "%zu %s of `%.*s` %s no result of %s", count,
+    if (!arena_format(&self->draft->mem, &message, "%zu %s of `%.*s` %s no result of %s%s", count,
                       count == 1 ? "parameter" : "parameters", (int)component->qualified.len,
                       component->qualified.ptr, count == 1 ? "reaches" : "reach",
-                      has_loss ? "its losses" : "its functions"))
+                      has_loss ? "its losses" : "its functions",
+                      is_unsure ? ", as far as they can be followed" : ""))
         return nomem(self);
     finding =
         assemble_finding(self->program, self->functions, self->draft, "unused-parameter",

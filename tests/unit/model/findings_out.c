@@ -78,6 +78,7 @@ static void people_get_place_code_and_help(void **state)
     expect_text("warning: `detach` has no backward step\n"
                 "  --> src/net.rs:22:9\n"
                 "  = code: gradient-cut\n"
+                "  = confidence: conditional\n"
                 "  = severed: layers.{i}.b, layers.{i}.w\n"
                 "  = help: leave it out while training\n"
                 "error: `add` gets F32 and U8\n"
