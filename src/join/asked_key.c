@@ -239,8 +239,16 @@ static bool take_hole(reading *self)
     self->offset = 0;
     if (to->is_number)
         return count_hole(self, from->number, to);
-    /* A text nobody knows is shown as it is and equals no name: what it asks for is not certain. */
+    /*
+     * A text nobody knows is shown as it is and equals no name: what it asks for is not certain.
+     * What has no text either is mostly a number that was lost.
+     */
     self->is_open = true;
+    if (str_equal(name, CG_LIT("_"))) {
+        to->is_number = true;
+        to->spacing = KEY_NAMED;
+        return true;
+    }
     return arena_format(self->mem, &to->text, "{%.*s}", (int)name.len, name.ptr);
 }
 

@@ -9,7 +9,7 @@
 static int8_t number_of(key_pattern *self, const key_piece *piece)
 {
     for (uint32_t i = 0; i < self->number_count; i++) {
-        if (str_equal(self->numbers[i]->text, piece->text))
+        if (str_equal(self->numbers[i]->text, piece->text) && !str_equal(piece->text, CG_LIT("_")))
             return (int8_t)i;
     }
     if (self->number_count == KEY_NUMBERS)
@@ -93,6 +93,7 @@ bool key_pattern_make(arena *mem, const key_piece *pieces, size_t count, key_pat
     made.parts = arena_take(mem, (counted.part_count + 1) * sizeof *made.parts);
     if (made.segments == NULL || made.parts == NULL)
         return false;
+    self.number_count = 0;
     take_pieces(pieces, count, &self, &made);
     self.segments = made.segments;
     self.count = made.segment_count;

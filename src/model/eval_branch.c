@@ -312,6 +312,21 @@ static int64_t factor_of(eval *self, expr before, expr after)
     return 0;
 }
 
+/* Is it a number, or one of several? *ret_items and their count; false: something else. */
+static bool numbers_of(const values *all, const val *which, const val **ret_items,
+                       size_t *ret_count)
+{
+    const value *at = value_at(all, *which);
+
+    *ret_items = at->kind == VALUE_CHOICE ? at->as.items : which;
+    *ret_count = at->kind == VALUE_CHOICE ? at->count : 1;
+    for (size_t i = 0; i < *ret_count; i++) {
+        if (value_kind_of(all, (*ret_items)[i]) != VALUE_INT)
+            return false;
+    }
+    return true;
+}
+
 /*
  * What a variable holds at the beginning of some round, from what it held before the loop and
  * after the first look (`inside` 0); or behind the loop, from what it held inside and after.
@@ -323,6 +338,8 @@ static val widened(repetition *self, val before, val inside, val after, bool is_
     values *all = owner->values;
     const value *x = value_at(all, before), *y = value_at(all, after), *z = value_at(all, inside);
     expr times = is_after ? self->count : rounds_before(self);
+    const val *numbers;
+    size_t count;
 
     if (value_equal(all, before, after))
         return before;
@@ -341,6 +358,10 @@ static val widened(repetition *self, val before, val inside, val after, bool is_
             return value_join(all, before, after);
         return value_int(all, self->is_failed ? EXPR_NONE : whole);
     }
+    /* One of several numbers, and other ones in the round after: nobody knows which. */
+    if (self->is_failed && !is_after && numbers_of(all, &before, &numbers, &count) &&
+        numbers_of(all, &after, &numbers, &count))
+        return value_int(all, EXPR_NONE);
     if (is_grown(owner, before, after)) {
         bool is_later = inside && is_grown(owner, inside, after);
 
@@ -430,8 +451,26 @@ static bool follows(const eval *self, val next, val after, unsigned depth)
 {
     const value *x = value_at(self->values, next), *y = value_at(self->values, after);
 
+    const val *known, *found;
+    size_t known_count, found_count;
+
     if (x->kind == VALUE_INT && y->kind == VALUE_INT)
         return !x->as.number || x->as.number == y->as.number;
+    if (numbers_of(self->values, &next, &known, &known_count) &&
+        numbers_of(self->values, &after, &found, &found_count)) {
+        for (size_t i = 0; i < found_count; i++) {
+            bool is_known = false;
+
+            for (size_t k = 0; k < known_count && !is_known; k++) {
+                expr number = value_number(self->values, known[k]);
+
+                is_known = !number || number == value_number(self->values, found[i]);
+            }
+            if (!is_known)
+                return false;
+        }
+        return true;
+    }
     if (x->kind != VALUE_STRUCT || y->kind != VALUE_STRUCT || x->count != y->count || depth > 12)
         return true;
     for (size_t i = 0; i < x->count; i++) {

@@ -1950,25 +1950,65 @@ cg_code iter_once(library_call *call)
     return std_give(call, std_list_of(call->eval, 0, call->args, call->count));
 }
 
-/* repeat_with(f), from_fn(f), successors(first, f): some values of the closure. */
+/* What is in the option, if it is there. */
+static val unwrapped(library_call *call, val item)
+{
+    const value *at = std_at(call, item);
+    val joined = 0;
+
+    if (at->kind == VALUE_SOME)
+        return at->as.items[0];
+    if (at->kind != VALUE_CHOICE)
+        return item;
+    for (size_t i = 0; i < at->count; i++) {
+        val one = at->as.items[i];
+
+        if (std_kind(call, one) == VALUE_SOME)
+            one = std_at(call, one)->as.items[0];
+        else if (std_kind(call, one) == VALUE_NOTHING)
+            continue;
+        joined = joined == 0 ? one : value_join(call->eval->values, joined, one);
+        if (joined == 0)
+            return 0;
+    }
+    return joined == 0 ? item : joined;
+}
+
+static cg_code run_made(void *context, val item, val *ret)
+{
+    each *self = context;
+    bool takes_value = str_equal(self->call->name, CG_LIT("successors"));
+
+    return eval_apply(self->call->eval, self->callee, &item, takes_value ? 1 : 0, self->call->place,
+                      ret);
+}
+
+/* repeat_with(f), from_fn(f), successors(first, f): what the closure gives, nobody knows how often. */
 cg_code iter_made(library_call *call)
 {
-    val callee = call->count == 0 ? 0 : call->args[call->count - 1];
-    bool takes_value = str_equal(call->name, CG_LIT("successors"));
-    val item = 0;
+    each walk = {.call = call, .callee = call->count == 0 ? 0 : call->args[call->count - 1]};
+    list_room room = {.eval = call->eval};
+    val rounds = 0;
+    val made = 0;
     val entry;
-    val argument;
 
-    if (callee == 0)
+    if (walk.callee == 0)
         return CG_OK;
-    argument = value_unknown(call->eval->values, 0, CG_LIT("item"));
-    if (argument == 0)
+    entry = value_unknown(call->eval->values, 0, CG_LIT("item"));
+    entry = make_repeat(call->eval, entry, index_symbol(call), EXPR_NONE);
+    rounds = entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1);
+    if (rounds == 0)
         return err_nomem(call->eval->reterr);
-    CG_TRY(eval_apply(call->eval, callee, &argument, takes_value ? 1 : 0, call->place, &item));
-    if (std_kind(call, item) == VALUE_SOME)
-        item = std_at(call, item)->as.items[0];
-    entry = make_repeat(call->eval, item, index_symbol(call), EXPR_NONE);
-    return std_give(call, entry == 0 ? 0 : std_list_of(call->eval, 0, &entry, 1));
+    CG_TRY(eval_each(call->eval, rounds, call->place, run_made, &walk, &made));
+    for (size_t i = 0; i < std_at(call, made)->count; i++) {
+        value one = *std_at(call, std_at(call, made)->as.items[i]);
+        val item = unwrapped(call, bare(call, std_at(call, made)->as.items[i]));
+
+        if (item != 0 && call->count > 1)
+            item = std_blurred(call->eval, item);
+        room_add(&room, repeat_like(call->eval, &one, item, index_symbol(call), EXPR_NONE));
+    }
+    return give_room(call, &room, false);
 }
 
 /* `from_fn(|i| ...)` of arrays: for every index; how many only the type says. */
