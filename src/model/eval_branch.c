@@ -1003,9 +1003,105 @@ static cg_code unknown_items(eval *self, val iterable, val *ret)
                     : err_nomem(self->reterr);
 }
 
+/* --- iterators of read source --- */
+
+typedef struct own_iterator {
+    eval *eval;
+    const method_found *next;
+    place_value place; /* where the iterator lies */
+} own_iterator;
+
+static cg_code ask_next(void *context, val round, val *ret)
+{
+    own_iterator *self = context;
+    eval *owner = self->eval;
+    val to = eval_reference(owner, &self->place);
+    val found = 0, item = 0;
+
+    (void)round;
+    if (!to)
+        return err_nomem(owner->reterr);
+    CG_TRY(eval_call(owner, self->next->function, &self->next->bindings, &to, 1, (model_place){0},
+                     &found));
+    const value *at = value_at(owner->values, found);
+
+    for (size_t i = 0; at->kind == VALUE_CHOICE && i < at->count; i++) {
+        const value *one = value_at(owner->values, at->as.items[i]);
+
+        if (one->kind != VALUE_SOME)
+            continue;
+        item = item ? value_join(owner->values, item, one->as.items[0]) : one->as.items[0];
+        if (!item)
+            return err_nomem(owner->reterr);
+    }
+    if (at->kind == VALUE_SOME)
+        item = at->as.items[0];
+    if (at->kind == VALUE_NOTHING)
+        item = eval_plain(owner, VALUE_NEVER);
+    *ret = item ? item : found;
+    return CG_OK;
+}
+
+static cg_code own_rounds(eval *self, val iterable, const method_found *next, val *ret)
+{
+    frame *scope = self->state->frame;
+    cell *top = scope->top;
+    own_iterator work = {.eval = self, .next = next};
+    value entry = {.kind = VALUE_REPEAT};
+    val round = eval_plain(self, VALUE_UNIT);
+    cg_code code;
+
+    CG_TRY(cell_add(self, 0, iterable));
+    work.place.root = scope->top;
+    entry.as.repeat.items = &round;
+    entry.as.repeat.symbol = eval_word(self, WORD_INDEX);
+    round = value_make(self->values, &entry);
+    round = round ? value_list(self->values, VALUE_LIST, &round, 1) : 0;
+    code = round ? eval_each(self, round, (model_place){0}, ask_next, &work, ret)
+                 : err_nomem(self->reterr);
+    scope->top = top;
+    return code;
+}
+
+cg_code eval_own_items(eval *self, val iterable, bool *ret_known, val *ret)
+{
+    static const enum word words[] = {WORD_NEXT, WORD_INTO_ITER};
+    type_ref type = value_type(self->values, iterable);
+
+    *ret_known = false;
+    if (value_kind_of(self->values, iterable) != VALUE_STRUCT || !self->state->frame ||
+        type_at(self->types, type)->kind != TYPE_ITEM)
+        return CG_OK;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        method_found found = {0};
+        const function_fact *fact;
+        val made = 0;
+
+        CG_TRY(
+            type_find_method(self->types, type, eval_word(self, words[i]), &found, self->reterr));
+        if (!found.function || self->program->items.at[found.function].kind != ITEM_FUNCTION)
+            continue;
+        CG_TRY(eval_function_fact(self, found.function, &fact));
+        if (!fact->body || fact->parameter_count != 1 || !fact->parameters[0].is_self)
+            continue;
+        if (!found.bindings.self_type)
+            found.bindings.self_type = type;
+        *ret_known = true;
+        if (words[i] == WORD_NEXT)
+            return own_rounds(self, iterable, &found, ret);
+        CG_TRY(eval_call(self, found.function, &found.bindings, &iterable, 1, (model_place){0},
+                         &made));
+        /* One that gives itself has been asked for `next`. */
+        *ret_known = value_type(self->values, made) != type;
+        return *ret_known ? eval_items(self, made, ret) : CG_OK;
+    }
+    return CG_OK;
+}
+
 cg_code eval_items(eval *self, val iterable, val *ret)
 {
     const value *at;
+    bool is_known = false;
 
     iterable = eval_deref(self, iterable);
     at = value_at(self->values, iterable);
@@ -1030,6 +1126,9 @@ cg_code eval_items(eval *self, val iterable, val *ret)
         }
         return eval_give(self, value_list(self->values, VALUE_LIST, pairs, at->count / 2), ret);
     }
+    case VALUE_STRUCT:
+        CG_TRY(eval_own_items(self, iterable, &is_known, ret));
+        return is_known ? CG_OK : unknown_items(self, iterable, ret);
     default: return unknown_items(self, iterable, ret);
     }
 }

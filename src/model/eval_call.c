@@ -1866,6 +1866,28 @@ static cg_code convert(method_call *self, bool *ret_called, val *ret)
     return eval_call(owner, found.function, &found.bindings, &self->value, 1, self->place, ret);
 }
 
+/* A method of Iterator, of a type that has its own `next`. */
+static cg_code iterator_method(method_call *self, type_ref type, bool *ret_called, val *ret)
+{
+    eval *owner = self->eval;
+    method_call work = *self;
+    method_found found = {0};
+
+    *ret_called = false;
+    if (value_kind_of(owner->values, self->value) != VALUE_STRUCT)
+        return CG_OK;
+    CG_TRY(
+        type_find_method(owner->types, type, eval_word(owner, WORD_NEXT), &found, owner->reterr));
+    if (!found.function)
+        return CG_OK;
+    CG_TRY(eval_own_items(owner, self->value, ret_called, &work.value));
+    if (!*ret_called)
+        return CG_OK;
+    work.receiver = 0;
+    work.lent = NULL;
+    return library_method(&work, ret_called, ret);
+}
+
 static cg_code unknown_method(method_call *self, val *ret)
 {
     eval *owner = self->eval;
@@ -1913,6 +1935,9 @@ static cg_code method(method_call *self, val *ret)
         if (self->name == eval_word(owner, WORD_CLONE) && self->count == 0)
             return eval_give(owner, self->value, ret);
         CG_TRY(field_method(self, &is_done, ret));
+        if (is_done)
+            return CG_OK;
+        CG_TRY(iterator_method(self, type, &is_done, ret));
         if (is_done)
             return CG_OK;
     }

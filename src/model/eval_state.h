@@ -150,7 +150,9 @@ typedef struct node_table {
     W(VEC, "vec")                                                                                  \
     W(STRINGIFY, "stringify")                                                                      \
     W(MATCHES, "matches")                                                                          \
-    W(LET, "let")
+    W(LET, "let")                                                                                  \
+    W(NEXT, "next")                                                                                \
+    W(INTO_ITER, "into_iter")
 
 enum word {
 #define W(name, text) WORD_##name,
@@ -282,6 +284,11 @@ cg_code evaluate_macro(eval *self, ast_ref node, bool is_statement, val *ret);
 cg_code evaluate_for(eval *self, ast_ref node, val *ret);
 cg_code evaluate_while(eval *self, ast_ref node, val *ret);
 cg_code evaluate_match(eval *self, ast_ref node, val *ret);
+/*
+ * What an iterator of read source gives: `next` as often as nobody knows, or what its `into_iter`
+ * gives. *ret_known false: the value's type has neither.
+ */
+cg_code eval_own_items(eval *self, val iterable, bool *ret_known, val *ret);
 
 /* --- operators: eval_number.c --- */
 
