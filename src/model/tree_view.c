@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "codec/escape.h"
 #include "model/index.h"
+#include "model/index_text.h"
 #include "model/tree_known.h"
 #include "model/tree_size.h"
 
@@ -101,27 +102,86 @@ static bool times_of(arena *mem, cg_str repeat, cg_str *ret)
     return arena_format(mem, ret, "len(%.*s)", (int)text.len, text.ptr);
 }
 
-/* A factor for each placeholder of `key` behind `prefix`: nobody says how many there are. */
-static bool times_placeholders(arena *mem, cg_str key, cg_str prefix, size_term *times)
+/* Is it one number for each round: nothing that gives several rounds the same? */
+static bool is_one_each(cg_str placeholder)
+{
+    return placeholder.len > 0 && str_find(placeholder, CG_LIT("/")) == SIZE_MAX &&
+           str_find(placeholder, CG_LIT("%")) == SIZE_MAX &&
+           str_find(placeholder, CG_LIT("_m")) == SIZE_MAX && !str_equal(placeholder, CG_LIT("_"));
+}
+
+static bool is_name_byte(char byte)
+{
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z');
+}
+
+/* Does the loop count what the placeholder is made of: `{i+1}` of `i in 0..n`, `{k}` of `_ in`? */
+static bool is_counted_by(cg_str repeat, cg_str placeholder)
+{
+    size_t end = str_find(repeat, CG_LIT(" in "));
+    size_t start = 0;
+
+    if (end == SIZE_MAX || str_find(repeat, CG_LIT("?")) != SIZE_MAX)
+        return false;
+    if (end == 1 && repeat.ptr[0] == '_')
+        return true;
+    for (size_t i = 0; i <= placeholder.len; i++) {
+        bool is_word = i < placeholder.len && is_name_byte(placeholder.ptr[i]);
+
+        if (is_word)
+            continue;
+        if (i > start && index_text_mentions((cg_str){repeat.ptr, end},
+                                             (cg_str){placeholder.ptr + start, i - start}))
+            return true;
+        start = i + 1;
+    }
+    return false;
+}
+
+/*
+ * How many numbers a placeholder is: as many as the rounds of the loop that counts it, of those
+ * around the module, else nobody says.
+ */
+static bool times_placeholder(planting *self, uint32_t module, cg_str placeholder, cg_str *ret)
+{
+    for (uint32_t at = module; at != NO_MODULE && is_one_each(placeholder);
+         at = self->modules[at].parent) {
+        cg_str repeat = module_at(self, at)->repeat;
+
+        if (repeat.len > 0 && is_counted_by(repeat, placeholder))
+            return times_of(self->mem, repeat, ret);
+    }
+    return arena_format(self->mem, ret, "n{%.*s}", (int)placeholder.len, placeholder.ptr);
+}
+
+/* Does `{placeholder}` stand in the text already? */
+static bool is_repeated(cg_str text, cg_str placeholder)
+{
+    cg_str braced = {placeholder.ptr - 1, placeholder.len + 2};
+
+    return !str_equal(placeholder, CG_LIT("_")) && str_find(text, braced) != SIZE_MAX;
+}
+
+/* A factor for each placeholder of `key` behind `prefix`. One that stands there twice is one. */
+static bool times_placeholders(planting *self, uint32_t module, cg_str key, cg_str prefix,
+                               size_term *times)
 {
     size_t depth = 0;
     size_t start = 0;
 
-    if (str_starts_with(key, prefix)) {
-        key.ptr += prefix.len;
-        key.len -= prefix.len;
-    }
-    for (size_t i = 0; i < key.len; i++) {
+    for (size_t i = str_starts_with(key, prefix) ? prefix.len : 0; i < key.len; i++) {
         if (key.ptr[i] == '{') {
             start = depth == 0 ? i + 1 : start;
             depth++;
         } else if (key.ptr[i] == '}' && depth > 0) {
+            cg_str placeholder = {key.ptr + start, i - start};
             cg_str factor;
 
             depth--;
-            if (depth > 0)
+            if (depth > 0 || is_repeated((cg_str){key.ptr, start - 1}, placeholder))
                 continue;
-            if (!arena_format(mem, &factor, "n{%.*s}", (int)(i - start), key.ptr + start))
+            if (!times_placeholder(self, module, placeholder, &factor))
                 return false;
             size_times_text(times, factor);
         }
@@ -353,6 +413,15 @@ static bool has_match(const planting *self, const model_parameter *parameter)
     return match != INDEX_NONE && self->options->matches[match].tensors > 0;
 }
 
+static bool term_text(planting *self, const size_term *term, cg_str *ret)
+{
+    size_sum sum = {0};
+
+    if (term->count == 0)
+        return arena_format(self->mem, ret, "%" PRIu64, term->number);
+    return size_add(&sum, self->mem, term) && size_text(&sum, self->mem, ret);
+}
+
 /* The scalars of one parameter, in all layers of its family. */
 static bool size_parameter(planting *self, const model_parameter *parameter,
                            const tree_module *module, cg_str prefix, size_term *ret,
@@ -361,7 +430,6 @@ static bool size_parameter(planting *self, const model_parameter *parameter,
     size_t match = index_find(&self->matches, parameter->id);
     size_term term = module != NULL ? module->times : size_one();
     size_term rest = size_one();
-    size_sum times = {0};
 
     *ret_times = (cg_str){0};
     if (match != INDEX_NONE && self->options->matches[match].tensors > 0) {
@@ -371,22 +439,17 @@ static bool size_parameter(planting *self, const model_parameter *parameter,
         term = size_one();
         size_times_number(&term, tree_known_members(&self->known, parameter->key));
     } else {
-        if (!times_placeholders(self->mem, parameter->key, prefix, &rest))
+        if (!times_placeholders(self,
+                                module != NULL ? (uint32_t)(module - self->modules) : NO_MODULE,
+                                parameter->key, prefix, &rest))
             return false;
+        size_times_number(&term, rest.number);
         for (size_t i = 0; i < rest.count; i++)
             size_times_text(&term, rest.factors[i]);
         tree_known_fill(&self->known, &term);
     }
-    if (term.number != 1 || term.count > 0) {
-        if (!size_add(&times, self->mem, &term))
-            return false;
-        if (term.count == 0) {
-            if (!arena_format(self->mem, ret_times, "%" PRIu64, term.number))
-                return false;
-        } else if (!size_text(&times, self->mem, ret_times)) {
-            return false;
-        }
-    }
+    if ((term.number != 1 || term.count > 0) && !term_text(self, &term, ret_times))
+        return false;
     if (parameter->checkpoint_shape.at != NULL) {
         for (size_t i = 0; i < parameter->checkpoint_shape.count; i++)
             size_times_number(&term, parameter->checkpoint_shape.at[i]);
@@ -443,15 +506,6 @@ static bool plant_parameter(planting *self, const model_parameter *parameter, ui
 
 /* --- nodes --- */
 
-/* Is the loop of a module its own, or one its parent stands in already? */
-static bool has_own_loop(const planting *self, const model_module *module, uint32_t parent)
-{
-    if (module->repeat.len == 0)
-        return false;
-    return parent == NO_MODULE || module_at(self, parent)->repeat.ptr == NULL ||
-           !str_equal(module_at(self, parent)->repeat, module->repeat);
-}
-
 /* How many members the file has of this family, in each of the families around it. */
 static bool count_members(planting *self, uint32_t at)
 {
@@ -470,17 +524,22 @@ static bool open_node(planting *self, uint32_t at, uint64_t depth, tree_node *re
 {
     const model_module *module = module_at(self, at);
     tree_module *it = &self->modules[at];
-    cg_str name = name_below(
-        module->prefix, it->parent != NO_MODULE ? module_at(self, it->parent)->prefix : CG_LIT(""));
+    cg_str around = it->parent != NO_MODULE ? module_at(self, it->parent)->prefix : CG_LIT("");
+    cg_str name = name_below(module->prefix, around);
+    size_term own = size_one();
 
     it->holds = arena_zero(self->mem, sizeof *it->holds);
     if (it->holds == NULL)
         return false;
     it->times = it->parent != NO_MODULE ? self->modules[it->parent].times : size_one();
-    if (has_own_loop(self, module, it->parent)) {
-        if (!times_of(self->mem, module->repeat, &it->times_text))
+    if (!times_placeholders(self, at, module->prefix, around, &own))
+        return false;
+    if (own.number != 1 || own.count > 0) {
+        if (!term_text(self, &own, &it->times_text))
             return false;
-        size_times_text(&it->times, it->times_text);
+        size_times_number(&it->times, own.number);
+        for (size_t i = 0; i < own.count; i++)
+            size_times_text(&it->times, own.factors[i]);
         if (!count_members(self, at))
             return false;
     }
