@@ -3,8 +3,8 @@
  *
  * A key is a list of segments, a segment a list of pieces: text as it is written, or a number that
  * a loop counts (`layers.{i}.attn`: three segments, the second one number). Placeholders of one
- * name are one number, but for `_`, which is no name. They match decimal digits and nothing else: filled up to their width where
- * the source gives them one, without leading zeros else.
+ * name are one number, but for `_`, which is no name. They match decimal digits and nothing else:
+ * filled up to their width where the source gives them one, without leading zeros else.
  *
  * Patterns borrow the texts they are made of and live in the arena they were made in.
  */

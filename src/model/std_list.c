@@ -1983,7 +1983,7 @@ static cg_code run_made(void *context, val item, val *ret)
                       ret);
 }
 
-/* repeat_with(f), from_fn(f), successors(first, f): what the closure gives, nobody knows how often. */
+/* repeat_with(f), from_fn(f), successors(first, f): what the closure gives, as often as may be. */
 cg_code iter_made(library_call *call)
 {
     each walk = {.call = call, .callee = call->count == 0 ? 0 : call->args[call->count - 1]};
