@@ -469,6 +469,52 @@ static cg_code write_github(writing *to, const cg_scan *self, const findings_vie
     return CG_OK;
 }
 
+static const char *kind_word(const cargo_target *target)
+{
+    switch (target->kind) {
+    case CARGO_LIB: return target->is_proc_macro ? "proc-macro" : "lib";
+    case CARGO_BIN: return "bin";
+    case CARGO_EXAMPLE: return "example";
+    case CARGO_TEST: return "test";
+    case CARGO_BENCH: return "bench";
+    }
+    return "lib";
+}
+
+/* What the manifest says of the target that is scanned first. A cached document has no graph. */
+static cg_code write_cargo_lines(writing *to, const cg_scan *self, const findings_view *view,
+                                 cg_err *reterr)
+{
+    cargo_graph *opened = NULL;
+    const cargo_graph *graph = self->of != NULL ? scan_program(self->of)->cargo : NULL;
+    cargo_lines_target target = {{0}, {0}, {0}};
+    cg_code code = CG_OK;
+
+    if (graph == NULL && view->doc->cargo != NULL) {
+        CG_TRY(cargo_graph_open(self->env, &to->heap, self->path, &self->options.cargo, &opened,
+                                reterr));
+        graph = opened;
+    }
+    if (graph != NULL && graph->root != CARGO_MISSING) {
+        const cargo_package *package = &graph->packages.at[graph->root];
+
+        target.edition = package->edition;
+        for (size_t i = 0; i < graph->selected_count; i++) {
+            const cargo_target *at = &package->targets[graph->selected[i]];
+
+            if (!str_equal(at->name, graph->selected_target))
+                continue;
+            target.kind = str_from(kind_word(at));
+            target.src_path = at->path;
+            break;
+        }
+    }
+    code = cargo_lines_write(view, &target, count_errors(view->doc) == 0, &to->heap, to->sink,
+                             reterr);
+    cargo_graph_free(opened);
+    return code;
+}
+
 cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink sink, cg_err *reterr)
 {
     const model_doc *doc = &self->document->doc;
@@ -490,7 +536,7 @@ cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink s
     case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;
     case CG_MESSAGE_SARIF: code = write_sarif(&to, self, &view, reterr); break;
     case CG_MESSAGE_CARGO_JSON:
-        code = cargo_lines_write(&view, NULL, count_errors(doc) == 0, &to.heap, sink, reterr);
+        code = write_cargo_lines(&to, self, &view, reterr);
         break;
     default:
         code = cg_fail(reterr, PROBLEM_USAGE, "message format %u does not exist", (unsigned)kind);
