@@ -187,6 +187,7 @@ typedef struct flow_node {
     bool is_variable;   /* a Var made here: a trained leaf that no builder knows */
     const flow_parameter *parameter;
     model_place place;
+    model_place inside; /* of a call in a dependency: where it stands there; file 0: in none */
     flow_facts facts;
 } flow_node;
 

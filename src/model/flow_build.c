@@ -276,7 +276,9 @@ node_ref flow_add(flow *self, const flow_node *shape, const flow_edge *edges, si
     *made = *shape;
     made->first_edge = (uint32_t)self->edges.count;
     made->edge_count = (uint32_t)count;
-    made->place = flow_place(self, made->place);
+    made->place = flow_place(self, shape->place);
+    if (made->place.start != shape->place.start || made->place.file != shape->place.file)
+        made->inside = shape->place;
     for (size_t i = 0; i < room; i++)
         self->edges.at[self->edges.count++] = i < count ? edges[i] : (flow_edge){0};
     if (self->trail->condition != 0) {

@@ -327,6 +327,20 @@ static cg_code write_message(const reporter *self, const learning_cut *cut, bool
     return is_good ? CG_OK : nomem(self);
 }
 
+/* Of a call in a dependency: in which of its files it stands. */
+static cg_code write_inside(const reporter *self, const learning_cut *cut, cg_str *message)
+{
+    const program_file *file = self->program->files.at[cut->inside.file];
+    cg_str crate = program_text(self->program, self->program->crates.at[file->crate].name);
+    rust_place at = source_place(&file->source, cut->inside.start);
+
+    return arena_format(&self->draft->mem, message, "%.*s (%.*s:%u of `%.*s`)", (int)message->len,
+                        message->ptr, (int)file->source.path.len, file->source.path.ptr, at.line,
+                        (int)crate.len, crate.ptr)
+               ? CG_OK
+               : nomem(self);
+}
+
 #define UNDER_SHOWN 120u
 
 /* What it depends on besides, as the source says it. */
@@ -387,6 +401,8 @@ static cg_code report(reporter *self, size_t begin, size_t end, bool is_proven)
     if (!cut)
         return CG_OK;
     CG_TRY(write_message(self, cut, is_proven, &message));
+    if (cut->inside.file)
+        CG_TRY(write_inside(self, cut, &message));
     if (under)
         CG_TRY(write_under(self, under, &message));
     finding = assemble_finding(self->program, self->functions, self->draft, "gradient-cut",

@@ -378,6 +378,7 @@ static cg_code keep_cut(reader *self, node_ref node, bool is_proven, bool stops)
     *cut = (learning_cut){
         .entry = (uint32_t)out->entries.count - 1,
         .place = at->place,
+        .inside = at->inside,
         .operation = program_text(self->graph->program, at->name),
         .condition = condition,
         .alternative = at->row ? operation_alternative(at->row) : NULL,

@@ -21,7 +21,8 @@ enum learning_state {
 typedef struct learning_cut {
     uint32_t entry;
     model_place place;
-    cg_str operation; /* canonical path */
+    model_place inside; /* of a call in a dependency: where it stands; file 0: in none */
+    cg_str operation;   /* canonical path */
     const char *condition;
     const char *alternative; /* NULL: none */
     bool is_conditional;     /* the call stands under a condition */
