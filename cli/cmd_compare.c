@@ -45,8 +45,24 @@ static int run_plan(const cli_io *io, const cg_env *env, const cli_args *args)
     return work_tell(&self, work_finish(&self, code));
 }
 
-/* --require-eligible, after the whole output. */
-static int gate(const work *self, const cg_comparison *comparison)
+/* --require-not-slower, of runs that may be compared. */
+static int gate_slower(const work *self, const cg_comparison *comparison)
+{
+    cg_comparison_facts facts = {.size = sizeof facts};
+    printer out;
+
+    cg_comparison_facts_of(comparison, &facts);
+    if (facts.verdict != CG_VERDICT_SLOWER)
+        return 0;
+    print_open(&out, self->io->err);
+    print_text(&out, "candle-graph: error[gate-require-not-slower]: the candidate is slower; see "
+                     "the interval in the output\n");
+    (void)print_close(&out);
+    return cg_code_exit_status(CG_GATE);
+}
+
+/* --require-eligible and --require-not-slower, after the whole output. */
+static int gate(const work *self, const cg_comparison *comparison, const char *option)
 {
     printer out;
     cg_str code;
@@ -54,7 +70,7 @@ static int gate(const work *self, const cg_comparison *comparison)
     if (!cg_comparison_reason(comparison, 0, &code))
         return 0;
     print_open(&out, self->io->err);
-    print_text(&out, "candle-graph: error[gate-require-eligible]: the runs may not be compared: ");
+    print_format(&out, "candle-graph: error[gate-%s]: the runs may not be compared: ", option);
     for (uint64_t i = 0; cg_comparison_reason(comparison, i, &code); i++)
         print_format(&out, "%s%.*s", i > 0 ? ", " : "", (int)code.len, code.ptr);
     print_text(&out, "; see the reasons in the output\n");
@@ -107,7 +123,12 @@ int run_compare(const cli_io *io, const cg_env *env, const cli_args *args)
     code = cg_write_comparison(comparison, &self.format, (cg_sink){&self, work_write}, &self.err);
     status = work_tell(&self, work_finish(&self, code));
     if (status == 0 && args_has(args, OPTION_REQUIRE_ELIGIBLE))
-        status = gate(&self, comparison);
+        status = gate(&self, comparison, "require-eligible");
+    if (status == 0 && args_has(args, OPTION_REQUIRE_NOT_SLOWER)) {
+        status = gate(&self, comparison, "require-not-slower");
+        if (status == 0)
+            status = gate_slower(&self, comparison);
+    }
     cg_comparison_free(comparison);
     return status;
 }

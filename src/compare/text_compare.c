@@ -138,6 +138,19 @@ static void second_line(telling *self)
     page_paragraph(&self->page, INK_PLAIN, 2, 2);
 }
 
+/* Two cohorts of one build differ by what the machine did, whatever the interval says. */
+static void one_build(telling *self)
+{
+    cg_str baseline = self->document->baseline_implementation_id;
+
+    if (baseline.ptr == NULL || !str_equal(baseline, self->document->candidate_implementation_id))
+        return;
+    buf_add(&self->page.say, CG_LIT("both cohorts are of one implementation, "));
+    esc_tty(&self->page.say, baseline);
+    buf_add(&self->page.say, CG_LIT(": no change is compared, what differs are the runs"));
+    page_paragraph(&self->page, INK_WARN, 2, 2);
+}
+
 static void conclusion(telling *self)
 {
     switch (self->document->verdict) {
@@ -147,6 +160,7 @@ static void conclusion(telling *self)
     case VERDICT_SLOWER: conclude_difference(self, false); break;
     }
     second_line(self);
+    one_build(self);
 }
 
 /* --- why nothing --- */
