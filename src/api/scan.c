@@ -509,8 +509,8 @@ static cg_code write_cargo_lines(writing *to, const cg_scan *self, const finding
             break;
         }
     }
-    code = cargo_lines_write(view, &target, count_errors(view->doc) == 0, &to->heap, to->sink,
-                             reterr);
+    code =
+        cargo_lines_write(view, &target, count_errors(view->doc) == 0, &to->heap, to->sink, reterr);
     cargo_graph_free(opened);
     return code;
 }
@@ -535,9 +535,7 @@ cg_code cg_write_findings(const cg_scan *self, cg_message_format kind, cg_sink s
     case CG_MESSAGE_GITHUB: code = write_github(&to, self, &view, reterr); break;
     case CG_MESSAGE_JSON: code = write_json(&to, emit_findings, &view, reterr); break;
     case CG_MESSAGE_SARIF: code = write_sarif(&to, self, &view, reterr); break;
-    case CG_MESSAGE_CARGO_JSON:
-        code = write_cargo_lines(&to, self, &view, reterr);
-        break;
+    case CG_MESSAGE_CARGO_JSON: code = write_cargo_lines(&to, self, &view, reterr); break;
     default:
         code = cg_fail(reterr, PROBLEM_USAGE, "message format %u does not exist", (unsigned)kind);
     }
