@@ -505,13 +505,17 @@ typedef struct follower {
     const cache_place *place;
     const stored *from;
     sources texts;
+    program_text_given *read; /* by file of the base: what is asked for more than once */
 } follower;
 
 static cg_code load_source(void *context, size_t file, program_text_given *ret, cg_err *reterr)
 {
     follower *self = context;
 
-    return sources_read(&self->texts, file, ret, reterr);
+    if (self->read[file].text.ptr == NULL)
+        CG_TRY(sources_read(&self->texts, file, &self->read[file], reterr));
+    *ret = self->read[file];
+    return CG_OK;
 }
 
 /* In front of what is kept of a part: of which base, and which part. */
@@ -651,12 +655,14 @@ static cg_code take_moved(const stored *from, const rescan_change *changes, pack
 static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, model_document *ret,
                               cg_err *reterr)
 {
-    follower context = {.place = self,
-                        .from = from,
-                        .texts = {.env = self->env,
-                                  .mem = self->mem,
-                                  .path = self->sources_file,
-                                  .places = from->places}};
+    follower context = {
+        .place = self,
+        .from = from,
+        .texts = {.env = self->env,
+                  .mem = self->mem,
+                  .path = self->sources_file,
+                  .places = from->places},
+        .read = arena_zero(self->mem, (from->base.file_count + 1) * sizeof(program_text_given))};
     rescan_work work = {
         .env = self->env,
         .heap = self->heap,
@@ -678,6 +684,8 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
     /* What functions compute can depend on files that no function of the part leads to. */
     if (!self->options->is_structure)
         return CG_NOT_FOUND;
+    if (context.read == NULL)
+        return err_nomem(reterr);
     code = rescan_compare(&work, self->mem, changes, &is_known, reterr);
     if (code == CG_OK && is_known && is_moved_only(from, changes))
         code = take_moved(from, changes, in, ret, &is_done, reterr);
