@@ -91,6 +91,17 @@ static size_t steps_to_difference(const wanted_parameter *a, const wanted_parame
     return 0;
 }
 
+/* Does the condition say the text in quotes? */
+static bool is_quoted(cg_str condition, cg_str text)
+{
+    for (size_t i = 0; text.len > 0 && i + text.len + 2 <= condition.len; i++) {
+        if (condition.ptr[i] == '"' && condition.ptr[i + text.len + 1] == '"' &&
+            memcmp(condition.ptr + i + 1, text.ptr, text.len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Does a condition hold one of these calls, by the text it adds in quotes? */
 static bool is_tried(cg_str condition, const wanted_parameter *of, size_t begin, size_t end)
 {
@@ -98,15 +109,9 @@ static bool is_tried(cg_str condition, const wanted_parameter *of, size_t begin,
 
     for (size_t step = 0; step < end; step++) {
         for (size_t last = at + of->steps[step].piece_count; at < last; at++) {
-            cg_str text = of->pieces[at].text;
-
-            for (size_t i = 0; step >= begin && !of->pieces[at].is_number && text.len > 0 &&
-                               i + text.len + 2 <= condition.len;
-                 i++) {
-                if (condition.ptr[i] == '"' && condition.ptr[i + text.len + 1] == '"' &&
-                    memcmp(condition.ptr + i + 1, text.ptr, text.len) == 0)
-                    return true;
-            }
+            if (step >= begin && !of->pieces[at].is_number &&
+                is_quoted(condition, of->pieces[at].text))
+                return true;
         }
     }
     return false;
@@ -172,6 +177,42 @@ static bool is_other_attempt(const wanted_parameter *a, const wanted_parameter *
     return is_first_and_other(a, a_steps, b, b_steps);
 }
 
+/*
+ * Is it one tensor by another name: `w` and `weight` of `vb.get(s, "weight").or_else(|_| vb.get(s,
+ * "w"))`, `a.w` and `b.w` of two calls? One word of the keys differs, and the condition says one of
+ * the two.
+ */
+static bool is_other_name(const wanted_parameter *a, const wanted_parameter *b)
+{
+    size_t differing = SIZE_MAX;
+
+    if (a->piece_count != b->piece_count || !str_equal(a->attempt, b->attempt) ||
+        !str_equal(a->root, b->root))
+        return false;
+    for (size_t i = 0; i < a->piece_count; i++) {
+        if (is_same_piece(&a->pieces[i], &b->pieces[i]))
+            continue;
+        if (differing != SIZE_MAX || a->pieces[i].is_number || b->pieces[i].is_number)
+            return false;
+        differing = i;
+    }
+    return differing != SIZE_MAX && is_quoted(a->attempt, a->pieces[differing].text) !=
+                                        is_quoted(a->attempt, b->pieces[differing].text);
+}
+
+/* Of the same component, a single tensor that is there under the other name. */
+static bool has_other_name(const checkpoint_part *self, const asked *it)
+{
+    for (size_t i = 0; i < self->asked_count; i++) {
+        const asked *other = &self->asked[i];
+
+        if (other->matched > 0 && other->component == it->component &&
+            other->from->attempt.ptr != NULL && is_other_name(it->from, other->from))
+            return true;
+    }
+    return false;
+}
+
 static bool is_needless(const checkpoint_part *self, const uint32_t *order, size_t begin,
                         size_t end, const asked *it)
 {
@@ -197,8 +238,9 @@ static void mark_needless(const checkpoint_part *self, const uint32_t *order, si
         for (size_t i = begin; i < end; i++) {
             const asked *it = &self->asked[order[i]];
 
-            is_out[order[i]] = it->matched == 0 && it->from->attempt.ptr != NULL &&
-                               is_needless(self, order, begin, end, it);
+            is_out[order[i]] =
+                it->matched == 0 && it->from->attempt.ptr != NULL &&
+                (is_needless(self, order, begin, end, it) || has_other_name(self, it));
         }
         begin = end;
     }

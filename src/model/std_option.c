@@ -227,9 +227,34 @@ static cg_code run_otherwise(void *context, size_t way, val *ret)
     return apply(self->call, self->callee, &error, self->takes_error ? 1 : 0, ret);
 }
 
+#define ATTEMPT_SHOWN 160u
+
+/* `Enc::new(vb.pp("a")) fails` of what stands before `.or_else(`. */
+static bool attempt_text(const library_call *call, cg_str *ret)
+{
+    program *code_of = call->eval->program;
+    model_place at = call->place;
+    cg_str text;
+    size_t end;
+
+    *ret = CG_LIT("the first attempt fails");
+    if (at.file == 0 || at.file >= code_of->files.count)
+        return true;
+    text = code_of->files.at[at.file]->source.text;
+    if (at.start >= at.end || at.end > text.len)
+        return true;
+    text = (cg_str){text.ptr + at.start, at.end - at.start};
+    end = str_find(text, CG_LIT(".or_else("));
+    text = str_trim((cg_str){text.ptr, end == SIZE_MAX ? 0 : end});
+    if (text.len == 0 || text.len > ATTEMPT_SHOWN || memchr(text.ptr, '\n', text.len) != NULL)
+        return true;
+    return arena_format(&call->eval->values->mem, ret, "%.*s fails", (int)text.len, text.ptr);
+}
+
 /* `or_else(|_| ...)` of a Result: the second is tried when the first fails. */
 cg_code any_or_else(library_call *call)
 {
+    cg_str condition;
     otherwise ways = {.call = call, .callee = std_arg(call, 0), .takes_error = true};
     trail_mark before = trail_position(call->eval->trail);
     val result = 0;
@@ -239,8 +264,9 @@ cg_code any_or_else(library_call *call)
     /* What the first asked for is as uncertain as what the second does. */
     if (call->eval->receiver_begin < before.parameters)
         before.parameters = call->eval->receiver_begin;
-    CG_TRY(eval_ways_from(call->eval, &before, 2, CG_LIT("the first attempt fails"), run_otherwise,
-                          &ways, &result));
+    if (!attempt_text(call, &condition))
+        return err_nomem(call->eval->reterr);
+    CG_TRY(eval_ways_from(call->eval, &before, 2, condition, run_otherwise, &ways, &result));
     return std_give(call, result);
 }
 
