@@ -63,6 +63,15 @@ static type_ref element_type(library_call *call, size_t which)
     return at->kind == TYPE_EXTERNAL && at->arg_count > which ? at->args[which] : 0;
 }
 
+/* What computes: a layer, a tensor, a closure. Of other values the type says enough. */
+static bool is_computing(const library_call *call, val which)
+{
+    enum value_kind kind = which == 0 ? VALUE_NONE : std_kind(call, which);
+
+    return kind == VALUE_STRUCT || kind == VALUE_ENUM || kind == VALUE_TENSOR ||
+           kind == VALUE_CLOSURE;
+}
+
 /* Some value of the map: one of those that are known, or of others when there may be some. */
 static cg_code give_some_value(library_call *call)
 {
@@ -71,6 +80,8 @@ static cg_code give_some_value(library_call *call)
 
     if (!all.is_whole || all.count == 0)
         CG_TRY(std_give_typed(call, element_type(call, 1)));
+    if (call->is_known && (all.count == 0 || !is_computing(call, part_of(call, &all, 0, 1))))
+        return CG_OK;
     if (call->is_known)
         result = call->result;
     for (size_t i = 0; i < all.count; i++) {

@@ -122,7 +122,9 @@ static bool is_counted_by(cg_str repeat, cg_str placeholder)
     size_t end = str_find(repeat, CG_LIT(" in "));
     size_t start = 0;
 
-    if (end == SIZE_MAX || str_find(repeat, CG_LIT("?")) != SIZE_MAX)
+    /* `dims.iter().enumerate()` is no number; a name of a list is taken for its length. */
+    if (end == SIZE_MAX || str_find(repeat, CG_LIT("?")) != SIZE_MAX ||
+        str_find(iterable_of(repeat), CG_LIT("()")) != SIZE_MAX)
         return false;
     if (end == 1 && repeat.ptr[0] == '_')
         return true;

@@ -13,6 +13,8 @@ typedef struct reporter {
     program *program;
     model_draft *draft;
     size_t first, end; /* entries of the component at work */
+    bool *near;        /* by function: see find_near; NULL: not asked for yet */
+    item_ref near_type;
     key_set unused;
     cg_err *reterr;
 } reporter;
@@ -194,25 +196,49 @@ static cg_code has_inside(const reporter *self, type_ref type, item_ref wanted, 
     return CG_OK;
 }
 
+/* Which functions are of the component's own type, or of what keeps one; once per component. */
+static cg_code find_near(reporter *self, item_ref type)
+{
+    size_t count = self->functions->all.count;
+    item_ref last = 0;
+    bool is_near = false;
+
+    if (self->near_type == type)
+        return CG_OK;
+    if (!self->near)
+        self->near = arena_take(&self->draft->mem, count + 1);
+    if (!self->near)
+        return nomem(self);
+    for (size_t i = 0; i < count; i++) {
+        item_ref owner = self->program->items.at[self->functions->all.at[i].item].owner;
+        type_ref own = 0;
+
+        if (owner != last) {
+            is_near = false;
+            last = owner;
+            if (owner && self->program->items.at[owner].kind == ITEM_IMPL) {
+                CG_TRY(type_of_item(self->of->eval->types, owner, &own, self->reterr));
+                CG_TRY(has_inside(self, own, type, &is_near));
+            }
+        }
+        self->near[i] = is_near;
+    }
+    self->near_type = type;
+    return CG_OK;
+}
+
 /*
  * Does a function that no entry runs read the field that is the parameter? One of the component
  * itself, as `Deref::deref`, or of what keeps one: others get at the parameter by it.
  */
-static cg_code is_read_elsewhere(const reporter *self, item_ref type, sym field, bool *ret)
+static cg_code is_read_elsewhere(reporter *self, item_ref type, sym field, bool *ret)
 {
     *ret = false;
+    CG_TRY(find_near(self, type));
     for (size_t i = 0; i < self->functions->all.count && !*ret; i++) {
         item_ref function = self->functions->all.at[i].item;
-        item_ref owner = self->program->items.at[function].owner;
-        type_ref own = 0;
-        bool is_near = false;
 
-        if (!owner || self->program->items.at[owner].kind != ITEM_IMPL || is_run(self, function) ||
-            !reads_field(self, function, field))
-            continue;
-        CG_TRY(type_of_item(self->of->eval->types, owner, &own, self->reterr));
-        CG_TRY(has_inside(self, own, type, &is_near));
-        *ret = is_near;
+        *ret = self->near[i] && !is_run(self, function) && reads_field(self, function, field);
     }
     return CG_OK;
 }
@@ -304,6 +330,8 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
 {
     const extract_component *component = &self->of->components.at[index];
     bool is_function = component->is_maker && !component->type;
+    sym field = 0;
+    bool is_read = false;
 
     for (size_t i = self->first; i < self->end; i++) {
         const learning_entry *entry = &self->from->entries.at[i];
@@ -335,8 +363,13 @@ static cg_code find_used(reporter *self, size_t index, bool has_loss, bool *used
             used[k] || (component->type && !is_held_at(self, k) && !is_dropped(self, component, k));
         if (!used[k])
             CG_TRY(is_exposed(self, index, k, &used[k]));
-        if (!used[k] && component->type && held_in(self, k))
-            CG_TRY(is_read_elsewhere(self, component->type, held_in(self, k), &used[k]));
+        if (!used[k] && component->type && held_in(self, k)) {
+            /* Parameters of one field stand side by side. */
+            if (held_in(self, k) != field)
+                CG_TRY(is_read_elsewhere(self, component->type, held_in(self, k), &is_read));
+            field = held_in(self, k);
+            used[k] = is_read;
+        }
     }
     return CG_OK;
 }
