@@ -456,7 +456,8 @@ static bool follows(const eval *self, val next, val after, unsigned depth)
 
     if (x->kind == VALUE_INT && y->kind == VALUE_INT)
         return !x->as.number || x->as.number == y->as.number;
-    if (numbers_of(self->values, &next, &known, &known_count) &&
+    /* Where keys are asked for; elsewhere one of several numbers is as good as another. */
+    if (self->state->is_building && numbers_of(self->values, &next, &known, &known_count) &&
         numbers_of(self->values, &after, &found, &found_count)) {
         for (size_t i = 0; i < found_count; i++) {
             bool is_known = false;
