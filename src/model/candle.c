@@ -424,10 +424,10 @@ cg_code candle_lost(eval *self, cg_str name, type_ref type, const val *args, siz
     return finish(&call, tensor_lost(&call, type), is_known, ret);
 }
 
-cg_code candle_operator(eval *self, sym name, val left, val right, model_place place,
+cg_code candle_operator(eval *self, cg_str name, val left, val right, model_place place,
                         bool *is_known, val *ret)
 {
-    library_call call = begin(self, program_text(self->program, name), NULL, 0, place);
+    library_call call = begin(self, name, NULL, 0, place);
 
     return finish(&call, tensor_operator(&call, left, right), is_known, ret);
 }

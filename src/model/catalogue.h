@@ -45,7 +45,7 @@ cg_code candle_method(eval *self, val receiver, sym name, const val *args, size_
                       model_place place, bool *is_known, val *ret);
 
 /* `left + right`, `-left` (right 0) when one is a tensor of the flow graph; name: `add`, `neg`. */
-cg_code candle_operator(eval *self, sym name, val left, val right, model_place place,
+cg_code candle_operator(eval *self, cg_str name, val left, val right, model_place place,
                         bool *is_known, val *ret);
 
 /*

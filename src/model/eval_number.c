@@ -479,7 +479,8 @@ static cg_code equality(eval *self, enum ast_op op, val left, val right, ast_ref
     return unknown_of(self, VALUE_BOOL, op, left, right, node, ret);
 }
 
-static sym operator_method(eval *self, enum ast_op op)
+/* The method that an operator stands for; empty for those that no tensor has. */
+static cg_str operator_method(enum ast_op op)
 {
     const char *name = op == OP_ADD       ? "add"
                        : op == OP_SUB     ? "sub"
@@ -488,9 +489,9 @@ static sym operator_method(eval *self, enum ast_op op)
                        : op == OP_REM     ? "rem"
                        : op == OP_BIT_AND ? "bitand"
                        : op == OP_BIT_OR  ? "bitor"
-                                          : NULL;
+                                          : "";
 
-    return name ? intern_add(&self->program->names, str_from(name)) : 0;
+    return str_from(name);
 }
 
 /* Operands that are one of several: the operator is applied to each. */
@@ -519,11 +520,12 @@ cg_code eval_binary(eval *self, enum ast_op op, val left, val right, ast_ref nod
 {
     enum value_kind a = value_kind_of(self->values, left), b = value_kind_of(self->values, right);
 
-    if (self->flow && operator_method(self, op)) {
+    cg_str method = operator_method(op);
+
+    if (self->flow && method.len > 0) {
         bool is_known = false;
 
-        CG_TRY(candle_operator(self, operator_method(self, op), left, right, eval_place(self, node),
-                               &is_known, ret));
+        CG_TRY(candle_operator(self, method, left, right, eval_place(self, node), &is_known, ret));
         if (is_known)
             return CG_OK;
     }
@@ -546,11 +548,11 @@ cg_code eval_binary(eval *self, enum ast_op op, val left, val right, ast_ref nod
     bool has_own = a == VALUE_TENSOR || b == VALUE_TENSOR || a == VALUE_STRUCT || a == VALUE_ENUM ||
                    (type && type_at(self->types, type)->kind == TYPE_ITEM);
 
-    if (has_own) {
-        sym name = operator_method(self, op);
+    if (has_own && method.len > 0) {
+        sym name = intern_add(&self->program->names, method);
 
-        if (name)
-            return eval_method(self, left, name, &right, 1, eval_place(self, node), ret);
+        return name ? eval_method(self, left, name, &right, 1, eval_place(self, node), ret)
+                    : err_nomem(self->reterr);
     }
     if (a == VALUE_FLOAT || b == VALUE_FLOAT)
         return unknown_of(self, VALUE_FLOAT, op, left, right, node, ret);
@@ -585,8 +587,8 @@ cg_code eval_unary(eval *self, enum ast_op op, val operand, ast_ref node, val *r
     if (op == OP_NEG && self->flow) {
         bool is_known = false;
 
-        CG_TRY(candle_operator(self, intern_add(&self->program->names, CG_LIT("neg")), operand, 0,
-                               eval_place(self, node), &is_known, ret));
+        CG_TRY(candle_operator(self, CG_LIT("neg"), operand, 0, eval_place(self, node), &is_known,
+                               ret));
         if (is_known)
             return CG_OK;
     }
