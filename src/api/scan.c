@@ -469,18 +469,6 @@ static cg_code write_github(writing *to, const cg_scan *self, const findings_vie
     return CG_OK;
 }
 
-static const char *kind_word(const cargo_target *target)
-{
-    switch (target->kind) {
-    case CARGO_LIB: return target->is_proc_macro ? "proc-macro" : "lib";
-    case CARGO_BIN: return "bin";
-    case CARGO_EXAMPLE: return "example";
-    case CARGO_TEST: return "test";
-    case CARGO_BENCH: return "bench";
-    }
-    return "lib";
-}
-
 /* What the manifest says of the target that is scanned first. A cached document has no graph. */
 static cg_code write_cargo_lines(writing *to, const cg_scan *self, const findings_view *view,
                                  cg_err *reterr)
@@ -504,7 +492,7 @@ static cg_code write_cargo_lines(writing *to, const cg_scan *self, const finding
 
             if (!str_equal(at->name, graph->selected_target))
                 continue;
-            target.kind = str_from(kind_word(at));
+            target.kind = at->is_proc_macro ? CG_LIT("proc-macro") : manifest_target_key(at->kind);
             target.src_path = at->path;
             break;
         }

@@ -253,24 +253,30 @@ static cg_code read_target(reading *self, uint32_t node, cg_str key, enum cargo_
     return CG_OK;
 }
 
-static cg_code read_targets(reading *self)
+cg_str manifest_target_key(enum cargo_target_kind kind)
 {
     static const cg_str keys[] = {
         {"lib", 3}, {"bin", 3}, {"example", 7}, {"test", 4}, {"bench", 5}};
 
+    return keys[kind];
+}
+
+static cg_code read_targets(reading *self)
+{
     for (unsigned kind = CARGO_LIB; kind <= CARGO_BENCH; kind++) {
-        uint32_t node = toml_get(self->doc, TOML_ROOT, keys[kind]);
+        cg_str key = manifest_target_key((enum cargo_target_kind)kind);
+        uint32_t node = toml_get(self->doc, TOML_ROOT, key);
 
         if (node == TOML_NONE)
             continue;
         if (kind == CARGO_LIB) {
-            CG_TRY(read_target(self, node, keys[kind], CARGO_LIB));
+            CG_TRY(read_target(self, node, key, CARGO_LIB));
             continue;
         }
         if (!toml_is(self->doc, node, TOML_ARRAY))
-            return refuse(self, node, keys[kind], "an array of tables");
+            return refuse(self, node, key, "an array of tables");
         for (uint32_t i = node_of(self, node)->first; i != TOML_NONE; i = node_of(self, i)->next)
-            CG_TRY(read_target(self, i, keys[kind], (enum cargo_target_kind)kind));
+            CG_TRY(read_target(self, i, key, (enum cargo_target_kind)kind));
         /* Before 2018, naming binaries turned looking for them off. */
         if (kind == CARGO_BIN && str_equal(self->to->edition, CG_LIT("2015")) &&
             !self->to->is_edition_inherited &&

@@ -13,6 +13,9 @@
 
 enum cargo_target_kind { CARGO_LIB, CARGO_BIN, CARGO_EXAMPLE, CARGO_TEST, CARGO_BENCH };
 
+/* `bin`: the table of a manifest that declares targets of this kind. Static. */
+cg_str manifest_target_key(enum cargo_target_kind kind);
+
 enum cargo_dependency_kind { CARGO_NORMAL, CARGO_DEV, CARGO_BUILD };
 
 typedef struct manifest_target {
