@@ -767,6 +767,7 @@ cg_code tensor_lost(library_call *call, type_ref type)
     value it = {.kind = VALUE_UNKNOWN, .type = type, .text = call->name, .is_inclusive = true};
     val *args = arena_take(&self->values->mem, (call->count + 1) * sizeof *args);
     size_t lost = self->flow->lost.count;
+    size_t inside_count;
     flow_call *work;
     node_ref node = 0;
     cg_code code;
@@ -789,8 +790,9 @@ cg_code tensor_lost(library_call *call, type_ref type)
         return no_memory(call);
     work->args = args;
     work->count = call->count;
-    code =
-        flow_apply_unknown(work, self->flow->lost.at + lost, self->flow->lost.count - lost, &node);
+    inside_count = self->flow->lost.count - lost;
+    code = flow_apply_unknown(work, inside_count > 0 ? self->flow->lost.at + lost : NULL,
+                              inside_count, &node);
     flow_call_end(work);
     if (code != CG_OK)
         return code;
