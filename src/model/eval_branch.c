@@ -677,7 +677,8 @@ static cg_code repeat(repetition *self, val *ret)
             trail_forget(track, position);
             if (owner->flow)
                 flow_forget(owner->flow, flow_place);
-            owner->values->joined = (joined_list){0};
+            if (owner->values->joined.has_tensor)
+                owner->values->joined = (joined_list){0};
             state->pendings.count = pendings;
             track->condition = had_condition;
             if (self->loop)

@@ -262,6 +262,7 @@ void eval_begin(eval *self, file_ref owner)
     state->share = share_of(self);
     self->values->first = self->values->count;
     self->values->joined = (joined_list){0};
+    memset(state->worked_out, 0, sizeof state->worked_out);
     drop_forgotten(self, 0);
     restart(self);
 }

@@ -494,8 +494,34 @@ static cg_str operator_method(enum ast_op op)
     return str_from(name);
 }
 
-/* Operands that are one of several: the operator is applied to each. */
-static cg_code choices(eval *self, enum ast_op op, val left, val right, ast_ref node, val *ret)
+/* A number without a name, or one of several; false: something else. */
+static bool number_key(const eval *self, val which, uint64_t *ret)
+{
+    const value *at = value_at(self->values, which);
+
+    if (at->text.len > 0 || at->type > UINT32_MAX >> 2)
+        return false;
+    if (at->kind == VALUE_INT) {
+        *ret = at->as.number | (uint64_t)at->type << 34 | (uint64_t)at->is_known << 32;
+        return at->as.number != EXPR_NONE && at->as.number <= UINT32_MAX;
+    }
+    *ret = which | (uint64_t)1 << 33;
+    for (size_t i = 0; at->kind == VALUE_CHOICE && i < at->count; i++) {
+        if (value_kind_of(self->values, at->as.items[i]) != VALUE_INT)
+            return false;
+    }
+    return at->kind == VALUE_CHOICE;
+}
+
+static worked_out *worked_out_place(eval *self, const worked_out *wanted)
+{
+    uint64_t hash = (wanted->left ^ wanted->right << 17 ^ wanted->node) * 0x9e3779b97f4a7c15u;
+
+    return &self->state->worked_out[hash >> 32 & (WORKED_OUT - 1)];
+}
+
+/* The operator is applied to each. */
+static cg_code each_choice(eval *self, enum ast_op op, val left, val right, ast_ref node, val *ret)
 {
     const value *x = value_at(self->values, left), *y = value_at(self->values, right);
     bool is_left = x->kind == VALUE_CHOICE;
@@ -514,6 +540,39 @@ static cg_code choices(eval *self, enum ast_op op, val left, val right, ast_ref 
     }
     joined = value_join_all(self->values, all, many->count);
     return joined ? eval_give(self, joined, ret) : err_nomem(self->reterr);
+}
+
+/* Operands that are one of several, which may have been worked out already. */
+static cg_code choices(eval *self, enum ast_op op, val left, val right, ast_ref node, val *ret)
+{
+    worked_out wanted = {.node = node,
+                         .file = self->state->frame ? self->state->frame->file : 0,
+                         .forgets = self->values->forgets,
+                         .op = (uint8_t)op};
+    uint64_t work = self->values->work;
+    worked_out *known;
+
+    if (!number_key(self, left, &wanted.left) || !number_key(self, right, &wanted.right))
+        return each_choice(self, op, left, right, node, ret);
+    known = worked_out_place(self, &wanted);
+    if (known->result && known->left == wanted.left && known->right == wanted.right &&
+        known->op == wanted.op && known->node == node && known->file == wanted.file &&
+        known->forgets == wanted.forgets) {
+        value again = *value_at(self->values, known->result);
+        bool is_settled = again.is_settled;
+
+        /* Another value: it does not have to be the same number as the one before. */
+        *ret = value_make(self->values, &again);
+        if (*ret)
+            self->values->pages.at[*ret / VALUES_PAGE][*ret % VALUES_PAGE].is_settled = is_settled;
+        self->values->work = work + known->work;
+        return *ret ? CG_OK : err_nomem(self->reterr);
+    }
+    CG_TRY(each_choice(self, op, left, right, node, ret));
+    wanted.result = *ret;
+    wanted.work = self->values->work - work;
+    *known = wanted;
+    return CG_OK;
 }
 
 cg_code eval_binary(eval *self, enum ast_op op, val left, val right, ast_ref node, val *ret)

@@ -161,6 +161,22 @@ enum word {
         WORD_COUNT
 };
 
+/*
+ * What an operator made of numbers of which one is one of several: loops in loops ask for the same
+ * again and again. Of a number its expression counts, of a choice which value it is.
+ */
+typedef struct worked_out {
+    uint64_t left, right;
+    uint64_t work; /* counted for it */
+    ast_ref node;
+    file_ref file;
+    uint32_t forgets; /* of the values, then */
+    val result;       /* 0: nothing is remembered */
+    uint8_t op;
+} worked_out;
+
+#define WORKED_OUT 64u
+
 typedef struct eval_state {
     arena mem;  /* frames and cells of one evaluation */
     arena keep; /* facts about functions */
@@ -198,11 +214,12 @@ typedef struct eval_state {
     VEC(function_fact *) functions; /* by item */
     VEC(val) constants;             /* by item, as the next: of this evaluation */
     VEC(example_list *) examples;
-    VEC(item_ref) made;         /* whose constants and examples these are */
-    VEC(function_fact *) heavy; /* of this evaluation */
-    bool is_collecting;         /* examples are being made */
-    VEC(uint32_t) ran_in;       /* by item: the evaluation it was last run in, from 1 */
-    bool is_near;               /* a budget of side work was used up, or nearly so */
+    VEC(item_ref) made;                /* whose constants and examples these are */
+    VEC(function_fact *) heavy;        /* of this evaluation */
+    bool is_collecting;                /* examples are being made */
+    VEC(uint32_t) ran_in;              /* by item: the evaluation it was last run in, from 1 */
+    bool is_near;                      /* a budget of side work was used up, or nearly so */
+    worked_out worked_out[WORKED_OUT]; /* in this evaluation */
 } eval_state;
 
 /* --- variables: eval.c --- */

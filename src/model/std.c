@@ -493,21 +493,21 @@ static bool has_lazy(const library_call *call, const val *items, size_t count)
 static cg_code run_quietly(library_call *call, choice_ways *ways, size_t count, val *ret)
 {
     bool is_same = true;
-    val result = 0;
+    val result, some[VALUE_CHOICES];
+    size_t some_count = 0;
 
     for (size_t i = 0; i < count; i++) {
         val one = 0;
 
         CG_TRY(run_way(ways, i, &one));
         is_same = is_same && one == ways->items[i];
-        if (std_kind(call, one) == VALUE_NEVER && i + 1 < count && result == 0)
-            continue;
-        if (result != 0 && std_kind(call, one) == VALUE_NEVER)
-            continue;
-        result = result == 0 ? one : value_join(call->eval->values, result, one);
-        if (result == 0)
-            return err_nomem(call->eval->reterr);
+        /* A way that does not come back says nothing, unless none does. */
+        if (std_kind(call, one) != VALUE_NEVER || (some_count == 0 && i + 1 == count))
+            some[some_count++] = one;
     }
+    result = value_join_all(call->eval->values, some, some_count);
+    if (result == 0)
+        return err_nomem(call->eval->reterr);
     /* The choice itself still has its name. */
     *ret = is_same ? call->receiver : result;
     return CG_OK;

@@ -76,20 +76,26 @@ static bool is_computing(const library_call *call, val which)
 static cg_code give_some_value(library_call *call)
 {
     entries all = entries_of(call);
-    val result = 0;
+    size_t count = 0;
+    val result, *some;
 
     if (!all.is_whole || all.count == 0)
         CG_TRY(std_give_typed(call, element_type(call, 1)));
     if (call->is_known && (all.count == 0 || !is_computing(call, part_of(call, &all, 0, 1))))
         return CG_OK;
-    if (call->is_known)
-        result = call->result;
-    for (size_t i = 0; i < all.count; i++) {
-        val one = part_of(call, &all, i, 1);
+    some = arena_take(&call->eval->values->mem, (all.count + 1) * sizeof *some);
+    if (some == NULL)
+        return err_nomem(call->eval->reterr);
+    /* What was put in last comes first. */
+    for (size_t i = all.count; i > 0; i--) {
+        val one = part_of(call, &all, i - 1, 1);
 
         if (one != 0)
-            result = result == 0 ? one : value_join(call->eval->values, one, result);
+            some[count++] = one;
     }
+    if (call->is_known)
+        some[count++] = call->result;
+    result = value_join_all(call->eval->values, some, count);
     return result != 0 ? std_give(call, result) : std_give_typed(call, element_type(call, 1));
 }
 

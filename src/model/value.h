@@ -173,7 +173,8 @@ typedef struct joined_list {
     const val *items; /* NULL: none yet */
     size_t count;
     val result;
-    uint64_t work; /* counted for it */
+    uint64_t work;   /* counted for it */
+    bool has_tensor; /* a tensor of the flow graph is in it, which may be forgotten */
 } joined_list;
 
 typedef struct values {
@@ -194,6 +195,8 @@ typedef struct values {
     /* Two tensors of the flow graph become one (model/flow); 0: they are not two tensors. */
     struct flow *flow;
     val (*join_tensors)(struct flow *flow, val a, val b);
+    uint64_t tensor_joins; /* how often it was asked */
+    uint32_t forgets;      /* numbers of values mean others since then */
 } values;
 
 /* What may be forgotten again, with everything made after it. */

@@ -216,6 +216,7 @@ static val merged(values *self, val a, val b, unsigned depth)
     if (self->flow && (x->kind == VALUE_TENSOR || y->kind == VALUE_TENSOR)) {
         val one = self->join_tensors(self->flow, a, b);
 
+        self->tensor_joins++;
         if (one)
             return one;
     }
@@ -516,7 +517,7 @@ val value_join_items(values *self, const value *list)
 {
     const val *items = list->as.items;
     size_t count = list->count;
-    uint64_t work = self->work;
+    uint64_t work = self->work, tensor_joins = self->tensor_joins;
     val joined = 0;
 
     if (is_joined_list(self, list)) {
@@ -531,7 +532,8 @@ val value_join_items(values *self, const value *list)
         if (!joined)
             return 0;
     }
-    self->joined = (joined_list){items, count, joined, self->work - work};
+    self->joined =
+        (joined_list){items, count, joined, self->work - work, self->tensor_joins != tensor_joins};
     return joined;
 }
 

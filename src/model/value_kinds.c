@@ -294,6 +294,7 @@ void values_forget(values *self, values_mark mark)
     self->count = mark.count;
     self->tail = (list_tail){0};
     self->joined = (joined_list){0};
+    self->forgets++;
     arena_reset(&self->mem, mark.place);
 }
 
