@@ -86,9 +86,11 @@ typedef struct types {
     VEC(model_type) all;
     VEC(type_ref) chain; /* earlier type with the same hash */
     number_map by_hash;
-    number_map self_types; /* (1, impl) -> type + 1 */
-    uint32_t calls;        /* type_lower and type_substitute inside each other */
-    uint32_t fuel;         /* steps that are left to the outermost one */
+    number_map self_types;               /* (1, impl) -> type + 1 */
+    uint32_t calls;                      /* type_lower and type_substitute inside each other */
+    uint32_t fuel;                       /* steps that are left to the outermost one */
+    item_ref open_aliases[TYPE_NESTING]; /* what they stand for is being looked at */
+    uint32_t open_count;
     /* model/impls' own: */
     VEC(impl_entry) impls;
     size_t seen_items;

@@ -238,6 +238,16 @@ static cg_code fill_defaults(types *self, item_ref ref, unsigned depth, type_lis
 /* --- paths --- */
 
 /* What an alias stands for, its parameters replaced. */
+/* One that stands for itself stands for nothing. */
+static bool is_open_alias(const types *self, item_ref alias)
+{
+    for (uint32_t i = 0; i < self->open_count; i++) {
+        if (self->open_aliases[i] == alias)
+            return true;
+    }
+    return self->open_count == TYPE_NESTING;
+}
+
 static cg_code lower_alias(types *self, item_ref ref, type_list *args, unsigned depth,
                            type_ref *ret, cg_err *reterr)
 {
@@ -246,11 +256,17 @@ static cg_code lower_alias(types *self, item_ref ref, type_list *args, unsigned 
     sym names[TYPE_ARGS];
     type_bindings bindings = {.names = names, .types = args->at};
     scope in = {.module = item.module, .file = item.file, .bindings = &bindings};
+    cg_code code;
 
     CG_TRY(fill_defaults(self, ref, depth, args, reterr));
+    if (is_open_alias(self, ref))
+        return CG_OK;
     bindings.count = type_parameters(self, ref, names);
     bindings.count = bindings.count < args->count ? bindings.count : args->count;
-    return lower(self, &in, type, false, depth + 1, ret, reterr);
+    self->open_aliases[self->open_count++] = ref;
+    code = lower(self, &in, type, false, depth + 1, ret, reterr);
+    self->open_count--;
+    return code;
 }
 
 static cg_code lower_item(types *self, item_ref ref, type_list *args, unsigned depth, type_ref *ret,
