@@ -24,6 +24,8 @@ enum crate_kind {
 
 typedef struct program_crate {
     sym name;         /* as `extern` name of the package itself: candle_core, not a renamed one */
+    sym shown;        /* begins the qualified names of its items; 0: nothing does */
+    bool is_apart;    /* no other target has its root in the folder of this one's */
     uint8_t kind;     /* enum crate_kind */
     bool is_scanned;  /* what the user asked about */
     bool is_library;  /* the library target of its package */

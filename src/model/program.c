@@ -248,6 +248,29 @@ cg_code program_open(program *self, module_ref module, cg_err *reterr)
     return open_rest(self, from, false, reterr);
 }
 
+/*
+ * Every program has a `main`, and as good as every one a `Config`. Of several that are read
+ * together the items of each are told apart by its name, as those of modules are. A module that
+ * two of them may have in common is not: it is one thing.
+ */
+static void name_apart(const program *self, const cargo_package *of, uint32_t target,
+                       program_crate *crate)
+{
+    cg_str folder = texts_directory(of->targets[target].path);
+    size_t programs = 0;
+
+    crate->is_apart = true;
+    for (size_t i = 0; i < self->cargo->selected_count; i++) {
+        const cargo_target *other = &of->targets[self->cargo->selected[i]];
+
+        programs += other->kind != CARGO_LIB;
+        if (self->cargo->selected[i] != target && str_equal(texts_directory(other->path), folder))
+            crate->is_apart = false;
+    }
+    if (programs > 1)
+        crate->shown = crate->name;
+}
+
 /* The crate of a target, its root read now; the rest of it when `is_whole`. */
 static cg_code load_target(program *self, uint32_t package, uint32_t target, bool is_whole,
                            crate_ref *ret, cg_err *reterr)
@@ -273,6 +296,8 @@ static cg_code load_target(program *self, uint32_t package, uint32_t target, boo
         *ret = *known;
         return CG_OK;
     }
+    if (is_whole && !crate.is_library)
+        name_apart(self, of, target, &crate);
     CG_TRY(add_crate(self, &crate, known, reterr));
     *ret = *known;
     CG_TRY(texts_load(self, *ret, path, &file, &is_missing, reterr));
@@ -759,9 +784,13 @@ bool program_module_path(program *self, module_ref module, cg_str *ret)
 {
     char path[MOST_PATH];
     size_t at = sizeof path;
+    const program_crate *crate = &self->crates.at[self->modules.at[module].crate];
+    file_ref file = self->modules.at[module].file;
+    bool is_shown = crate->is_apart || file == self->modules.at[crate->root].file;
 
     for (module_ref one = module; one != 0; one = self->modules.at[one].parent) {
-        sym symbol = self->modules.at[one].name;
+        bool is_root = one == crate->root;
+        sym symbol = is_root && is_shown ? crate->shown : self->modules.at[one].name;
         cg_str name = symbol != 0 ? program_text(self, symbol) : CG_LIT("");
 
         if (symbol == 0)

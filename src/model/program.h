@@ -50,7 +50,8 @@ int8_t program_cfg(const program *self, file_ref file, ast_ref node);
 
 /*
  * `module::path` of a module without the crate's name, empty for a root; in self->mem. Of more than
- * 4,000 bytes the last ones.
+ * 4,000 bytes the last ones. Where several programs of a package are read, a module that only one
+ * of them has begins with the name of its crate: `train::args`, and `train` for the root.
  */
 bool program_module_path(program *self, module_ref module, cg_str *ret);
 
