@@ -130,7 +130,25 @@ cg_code choice_want(cargo_graph *graph, cargo_strs chosen, cg_err *reterr)
 typedef struct member {
     cg_str directory;
     cg_str name;
+    bool is_using_candle;
 } member;
+
+/* Does it name a package of Candle, itself or by what it inherits from the workspace? */
+static bool is_using_candle(const cargo_manifest *workspace, const cargo_manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->dependency_count; i++) {
+        const manifest_dependency *of = &manifest->dependencies[i];
+        cg_str package = of->package;
+
+        for (size_t k = 0; of->is_inherited && k < workspace->workspace_dependency_count; k++) {
+            if (str_equal(workspace->workspace_dependencies[k].name, of->name))
+                package = workspace->workspace_dependencies[k].package;
+        }
+        if (str_starts_with(package, CG_LIT("candle-")))
+            return true;
+    }
+    return false;
+}
 
 static cg_code read_members(cargo_graph *graph, member **ret, size_t *ret_count, cg_err *reterr)
 {
@@ -144,7 +162,8 @@ static cg_code read_members(cargo_graph *graph, member **ret, size_t *ret_count,
     if (at == NULL)
         return err_nomem(reterr);
     if (state->workspace.has_package)
-        at[count++] = (member){graph->workspace_root, state->workspace.name};
+        at[count++] = (member){graph->workspace_root, state->workspace.name,
+                               is_using_candle(&state->workspace, &state->workspace)};
     for (size_t i = 0; i < directories.count; i++) {
         cargo_manifest manifest;
         cg_err failure = {0};
@@ -156,7 +175,8 @@ static cg_code read_members(cargo_graph *graph, member **ret, size_t *ret_count,
                                 "a member of the workspace is left out: ", reterr));
         if (is_there && manifest.has_package &&
             !str_equal(directories.at[i], graph->workspace_root))
-            at[count++] = (member){directories.at[i], manifest.name};
+            at[count++] = (member){directories.at[i], manifest.name,
+                                   is_using_candle(&state->workspace, &manifest)};
     }
     *ret = at;
     *ret_count = count;
@@ -167,15 +187,25 @@ static cg_code refuse_package(const cargo_graph *graph, const member *members, s
                               cg_err *reterr)
 {
     cg_str wanted = graph->state->options.package;
-    name_list known = {0};
+    name_list known = {0}, using_candle = {0};
+    size_t using_count = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_name(&known, members[i].name);
+        if (members[i].is_using_candle) {
+            add_name(&using_candle, members[i].name);
+            using_count++;
+        }
+    }
     if (count == 0)
         return cg_fail(reterr, PROBLEM_PACKAGE, "this workspace has no package that can be read");
     if (wanted.len > 0)
         return cg_fail(reterr, PROBLEM_PACKAGE, "the workspace has no package `%.*s`; it has %s",
                        ERR_STR(wanted), known.at);
+    if (using_count > 0 && using_count < count)
+        return cg_fail(reterr, PROBLEM_PACKAGE,
+                       "this is a workspace of several packages; of them use Candle: %s",
+                       using_candle.at);
     return cg_fail(reterr, PROBLEM_PACKAGE, "this is a workspace of several packages: %s",
                    known.at);
 }
