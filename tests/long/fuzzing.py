@@ -2,14 +2,16 @@
 import glob
 import os
 import re
+import signal
 import subprocess
 import time
 
 from campaign import Campaign, Stopped
 
 ASKED = 2_000_000
-SLICE = 240  # seconds of a fuzzer's life; every life begins with a run of the whole corpus
-TURN = 480  # seconds after which other targets have their turn
+SLICE = 600  # seconds of a fuzzer's life; every life begins with a run of the whole corpus
+TURN = 600  # seconds after which other targets have their turn
+INTERRUPTED = 72  # libFuzzer's exit status when it was asked to stop
 # What the sanitizers keep of memory that was given back, and how much of the callers.
 OPTIONS = "malloc_context_size=4:quarantine_size_mb=16"
 
@@ -43,17 +45,15 @@ class Fuzz(Campaign):
         os.makedirs(grown, exist_ok=True)
         wanted = place.some(ASKED)
         until = min(place.until, time.time() + TURN)
-        try:
-            while record["count"] < wanted and not record["wrong"] and time.time() < until:
-                seconds = max(1, min(SLICE, int(until - time.time())))
-                runs, wrong = self.slice(place, unit, grown, wanted - record["count"], seconds)
-                record["count"] += runs
-                record["wrong"] += wrong
-        except Stopped:
-            record["stopped"] = True
+        record.pop("stopped", None)
+        while record["count"] < wanted and not record["wrong"] and time.time() < until and \
+                "stopped" not in record:
+            seconds = max(1, min(SLICE, int(until - time.time())))
+            self.slice(place, unit, grown, wanted - record["count"], seconds, record)
         return record
 
-    def slice(self, place, unit, grown, runs, seconds):
+    def slice(self, place, unit, grown, runs, seconds, record):
+        """One life of a fuzzer; what it has done when it is stopped counts."""
         found = os.path.join(place.home, "found-" + unit)
         argv = [place.build("fuzz", "fuzz", "fuzz_" + unit), "-runs=%d" % runs,
                 "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
@@ -69,18 +69,28 @@ class Fuzz(Campaign):
                                  stderr=subprocess.PIPE, cwd=place.scratch,
                                  env=dict(os.environ, ASAN_OPTIONS=OPTIONS))
         try:
-            said = child.communicate()[1].decode("utf-8", "replace")
-        except BaseException:
-            child.kill()
-            child.wait()
-            raise
+            said = child.communicate()[1]
+        except Stopped:
+            record["stopped"] = True
+            child.send_signal(signal.SIGINT)
+            try:
+                said = child.communicate(timeout=20)[1]
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+                return
+        said = said.decode("utf-8", "replace")
         told = re.search(r"number_of_executed_units:\s*(\d+)", said)
-        if child.returncode == 0 and told:
-            return int(told.group(1)), []
+        if told and child.returncode in (0, INTERRUPTED):
+            record["count"] += int(told.group(1))
+            return
+        if "stopped" in record and "Test unit written" not in said:
+            return
         artifact = re.search(r"Test unit written to (\S+)", said)
         cause = re.search(r"(SUMMARY:.*|ERROR: libFuzzer:.*)", said)
-        return 0, ["%s, %s" % (cause.group(1) if cause else said[-300:],
-                               os.path.basename(artifact.group(1)) if artifact else "no input")]
+        record["wrong"].append("%s, %s" % (
+            cause.group(1) if cause else said[-300:],
+            os.path.basename(artifact.group(1)) if artifact else "no input"))
 
     def tell(self, units):
         counts = [record["count"] for record in units.values()]
