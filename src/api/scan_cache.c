@@ -603,12 +603,16 @@ static cg_code take_document(pack_reader *in, model_document *ret, cg_err *reter
     return in->is_short ? err_nomem(reterr) : CG_NOT_FOUND;
 }
 
-/* Nothing but places has changed: is the document that of today, with its places moved? */
-static bool is_moved_only(const stored *from, const rescan_change *changes)
+/*
+ * Nothing but places has changed: is the document that of today, with its places moved? What
+ * functions compute speaks of statements, too.
+ */
+static bool is_moved_only(const stored *from, const rescan_change *changes, bool is_structure)
 {
     for (size_t i = 0; i < from->given_count; i++) {
         if (!changes[i].is_exact || changes[i].edit.has_items ||
-            changes[i].edit.changed_count > 0 || from->base.files[changes[i].file].is_near)
+            (!is_structure && changes[i].edit.has_idle) || changes[i].edit.changed_count > 0 ||
+            from->base.files[changes[i].file].is_near)
             return false;
     }
     return true;
@@ -678,17 +682,17 @@ static cg_code follow_changes(cache_place *self, stored *from, pack_reader *in, 
         .context = &context,
     };
     rescan_change changes[MOST_CHANGED];
+    bool is_structure = self->options->is_structure;
     bool is_known = false, is_done = false, is_run = false, is_moved = false;
     cg_code code;
 
-    /* What functions compute can depend on files that no function of the part leads to. */
-    if (!self->options->is_structure)
-        return CG_NOT_FOUND;
     if (context.read == NULL)
         return err_nomem(reterr);
     code = rescan_compare(&work, self->mem, changes, &is_known, reterr);
-    if (code == CG_OK && is_known && is_moved_only(from, changes))
+    if (code == CG_OK && is_known && is_moved_only(from, changes, is_structure))
         code = take_moved(from, changes, in, ret, &is_done, reterr);
+    /* What functions compute can depend on files that no function of the part leads to. */
+    is_known = is_known && is_structure;
     if (code == CG_OK && is_known && !is_done && is_traced(from, changes)) {
         pack_reader first = *in;
 
@@ -870,7 +874,6 @@ static cg_code write_sources(const cache_place *self, rescan_base *base, kept_pl
     if (places == NULL)
         return err_nomem(reterr);
     *ret = places;
-    base->is_possible = base->is_possible && self->options->is_structure;
     for (size_t i = 0; base->is_possible && i < base->file_count; i++)
         base->is_possible = str_utf8_error(base->files[i].text) == SIZE_MAX;
     return base->is_possible

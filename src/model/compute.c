@@ -69,6 +69,7 @@ cg_code compute_rest(compute *self, const extraction *components, cg_err *reterr
 {
     CG_TRY(entries_of_makers(&self->entries, components, reterr));
     CG_TRY(entries_rest(&self->entries, reterr));
+    self->is_near = self->entries.is_near;
     entries_end(&self->entries);
     return CG_OK;
 }

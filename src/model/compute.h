@@ -33,6 +33,7 @@ typedef struct compute {
     const function_facts *functions;
     model_draft *draft;
     bool is_findings;
+    bool is_near; /* what entries find may depend on how much text there is */
 } compute;
 
 /* With `is_findings` only what findings are made of: no tensors, operations and uses are listed. */

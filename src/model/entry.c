@@ -6,6 +6,7 @@
 #include "model/std_call.h"
 #include "model/value_kinds.h"
 #include "model/walk.h"
+#include "rust/edit.h"
 
 #define ARGUMENTS_MOST 64u
 /*
@@ -144,15 +145,20 @@ static uint64_t *spent_of(entries *self, file_ref file)
     return &self->spent.at[file];
 }
 
-/* What a function of the file may cost. */
-static uint64_t steps_for(const entries *self, file_ref file, uint64_t spent)
+static uint64_t without(uint64_t from, uint64_t steps)
+{
+    return steps < from ? from - steps : 0;
+}
+
+/* What a function of the file may cost, if so many steps fewer were allowed in all. */
+static uint64_t steps_for(const entries *self, file_ref file, uint64_t spent, uint64_t fewer)
 {
     const program_file *of = self->eval->program->files.at[file];
     uint64_t whole = STEPS_OF_FILE + STEPS_PER_BYTE * (of ? of->source.text.len : 0);
-    uint64_t share = (spent < whole ? whole - spent : 0) / 8;
+    uint64_t share = without(whole, spent + fewer) / 8, left = without(self->steps_left, fewer);
 
     share = share > STEPS_MOST ? STEPS_MOST : share;
-    share = share < self->steps_left ? share : self->steps_left;
+    share = share < left ? share : left;
     return share < STEPS_LEAST ? STEPS_LEAST : share;
 }
 
@@ -167,7 +173,8 @@ static cg_code begin_call(entries *self, item_ref function, model_place *ret_pla
 
     if (!spent)
         return nomem(self);
-    (void)eval_again(self->eval, steps_for(self, place.file, *spent));
+    self->steps_sure = steps_for(self, place.file, *spent, STEPS_PER_BYTE * EDIT_MOST_MOVED);
+    (void)eval_again(self->eval, steps_for(self, place.file, *spent, 0));
     uint32_t own = trail_add_instance(self->eval->trail,
                                       &(trail_instance){.constructor = function, .place = place});
 
@@ -182,8 +189,10 @@ static cg_code begin_call(entries *self, item_ref function, model_place *ret_pla
 
 static void end_call(entries *self, model_place of)
 {
+    bool has_room = eval_has_room(self->eval, self->steps_sure);
     uint64_t done = eval_again(self->eval, STEPS_LEAST);
 
+    self->is_near = self->is_near || !has_room;
     self->spent.at[of.file] += done;
     self->steps_left -= done < self->steps_left ? done : self->steps_left;
 }

@@ -72,6 +72,8 @@ typedef struct entries {
     size_t held_count;
     VEC(uint64_t) spent; /* steps, by file of the function */
     uint64_t steps_left; /* of all entries together */
+    uint64_t steps_sure; /* of the one that runs, in a somewhat smaller file, too */
+    bool is_near;        /* what one of them finds may depend on how much text there is */
     cg_err *reterr;
 } entries;
 

@@ -86,6 +86,8 @@ void eval_begin(eval *self, file_ref owner);
  * Gives how many steps were done since the last begin.
  */
 uint64_t eval_again(eval *self, uint64_t most);
+/* Since then: would the evaluation have come to its end with half of the `most` steps? */
+bool eval_has_room(const eval *self, uint64_t most);
 
 /*
  * Call a function item. args: the receiver first when it has one; 0 stands for "as its declared

@@ -280,6 +280,13 @@ uint64_t eval_again(eval *self, uint64_t most)
     return done;
 }
 
+bool eval_has_room(const eval *self, uint64_t most)
+{
+    const eval_state *state = self->state;
+
+    return !state->is_near && NEAR_A_BUDGET * state->steps <= most;
+}
+
 /* --- what an evaluation depends on --- */
 
 bool eval_ran(eval *self, item_ref function)

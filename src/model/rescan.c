@@ -1,5 +1,6 @@
 #include "model/rescan.h"
 
+#include "model/compute.h"
 #include "model/coverage.h"
 #include "model/mentions.h"
 #include "model/moved.h"
@@ -110,6 +111,7 @@ static void mark_alone(const program *code_of, const uint32_t *places, rescan_ba
 static void mark_near(const scan *from, const uint32_t *places, rescan_base *base)
 {
     const program *code_of = scan_program(from);
+    bool is_any = scan_extraction(from)->is_near || scan_compute((scan *)(uintptr_t)from)->is_near;
 
     for (size_t i = 0; i < code_of->runs.count; i++) {
         const program_run *run = &code_of->runs.at[i];
@@ -123,7 +125,7 @@ static void mark_near(const scan *from, const uint32_t *places, rescan_base *bas
         }
     }
     for (size_t i = 0; i < base->file_count; i++)
-        base->files[i].is_near = base->files[i].is_near || scan_extraction(from)->is_near;
+        base->files[i].is_near = base->files[i].is_near || is_any;
 }
 
 /* The filter of each file's words. */

@@ -25,6 +25,7 @@ typedef struct comparer {
     edit_words words;
     buf gaps[2];
     bool has_items;
+    bool has_idle;
     bool is_same; /* so far */
     bool is_short;
 } comparer;
@@ -170,22 +171,44 @@ static bool is_idle(const ast *tree, ast_ref body, ast_ref statement)
 
 /* --- what stands between nodes --- */
 
+/* How long a comment is that a text begins with; they may stand in each other. */
+static size_t comment_at(cg_str text)
+{
+    size_t depth = 0, at = 0;
+
+    if (str_starts_with(text, CG_LIT("//"))) {
+        size_t line = str_find(text, CG_LIT("\n"));
+
+        return line == SIZE_MAX ? text.len : line;
+    }
+    do {
+        cg_str rest = {text.ptr + at, text.len - at};
+
+        if (str_starts_with(rest, CG_LIT("/*"))) {
+            depth++;
+            at += 2;
+        } else if (depth > 0 && str_starts_with(rest, CG_LIT("*/"))) {
+            depth--;
+            at += 2;
+        } else {
+            at += depth > 0;
+        }
+    } while (depth > 0 && at < text.len);
+    return at;
+}
+
 /* Without blanks and comments. */
 static void add_gap(buf *out, const ast *tree, uint32_t start, uint32_t end)
 {
     cg_str text = {tree->source->text.ptr + start, end > start ? end - start : 0};
 
-    for (size_t i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len;) {
         char c = text.ptr[i];
-        cg_str rest = {text.ptr + i, text.len - i};
+        size_t comment = comment_at((cg_str){text.ptr + i, text.len - i});
 
-        if (str_starts_with(rest, CG_LIT("//"))) {
-            size_t line = str_find(rest, CG_LIT("\n"));
-
-            i += line == SIZE_MAX ? rest.len : line;
-        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+        if (comment == 0 && c != ' ' && c != '\n' && c != '\t' && c != '\r')
             buf_byte(out, c);
-        }
+        i += comment > 0 ? comment : 1;
     }
 }
 
@@ -313,6 +336,7 @@ static void compare_bodies(comparer *self, ast_ref before, ast_ref after)
         add_gap(a.gaps, a.tree, a.end, nodes[0]->end);
         add_gap(b.gaps, b.tree, b.end, nodes[1]->end);
     }
+    self->has_idle = self->has_idle || a.idle + b.idle > 0;
     /* One step more for some that are done anyway: what came nowhere near a budget never will. */
     if (a.at || b.at || !str_equal(buf_text(a.gaps), buf_text(b.gaps)) || a.busy == 0 ||
         a.idle > b.idle + 1 || b.idle > a.idle + 1) {
@@ -821,6 +845,7 @@ static bool keep(comparer *self, edit *ret)
                   .changed = changed,
                   .changed_count = self->changed.count,
                   .has_items = self->has_items,
+                  .has_idle = self->has_idle,
                   .words = words,
                   .word_count = from->all.count,
                   .methods = methods,

@@ -42,6 +42,7 @@ typedef struct edit {
         *changed; /* functions, by number: from 0 in the order of the file, nested ones too */
     size_t changed_count;
     bool has_items;
+    bool has_idle; /* statements that nobody can notice came or went */
     const edit_word *words;
     size_t word_count;
     const edit_method *methods; /* that came and went */

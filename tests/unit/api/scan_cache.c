@@ -102,7 +102,7 @@ static cg_code add(void *context, const char *bytes, size_t count)
 }
 
 /* The document, and whether it came from the cache. */
-static bool scan_into(bool is_cached, buf *ret)
+static bool scan_into(bool is_structure, bool is_cached, buf *ret)
 {
     cg_scan_facts facts = {.size = sizeof facts};
     cg_scan_request request = {.size = sizeof request};
@@ -113,7 +113,7 @@ static bool scan_into(bool is_cached, buf *ret)
     (void)snprintf(path, sizeof path, "%s/c", files.root);
     (void)snprintf(cache, sizeof cache, "%s/cache", files.root);
     request.path = path;
-    request.is_structure = true; /* what a rescan is done for */
+    request.is_structure = is_structure;
     request.cache_directory = is_cached ? cache : NULL;
     assert_int_equal(cg_scan_open(&env, &request, &scan, NULL), CG_OK);
     cg_scan_facts_of(scan, &facts);
@@ -124,16 +124,22 @@ static bool scan_into(bool is_cached, buf *ret)
 }
 
 /* Is the document the one without a cache, and did it come from there? */
-static bool is_followed(void)
+static bool is_followed_at(bool is_structure)
 {
     buf warm, cold;
-    bool is_from_cache = scan_into(true, &warm);
+    bool is_from_cache = scan_into(is_structure, true, &warm);
 
-    (void)scan_into(false, &cold);
+    (void)scan_into(is_structure, false, &cold);
     assert_true(str_equal(buf_text(&warm), buf_text(&cold)));
     buf_free(&warm);
     buf_free(&cold);
     return is_from_cache;
+}
+
+/* The level a rescan is done for. */
+static bool is_followed(void)
+{
+    return is_followed_at(true);
 }
 
 static void a_changed_body_is_followed(void **state)
@@ -151,6 +157,25 @@ static void a_changed_body_is_followed(void **state)
     put_layer(3, "", "");
     put_layer(4, "", "");
     assert_true(is_followed());
+}
+
+/* What functions compute has other places then, and nothing else. */
+static void comments_are_followed_at_every_level(void **state)
+{
+    (void)state;
+    assert_false(is_followed_at(false));
+    put_layer(3, "// nothing\n\n", "");
+    assert_true(is_followed_at(false));
+    put_layer(4, "\n\n", "/* none */\n// at the end");
+    assert_true(is_followed_at(false));
+    put_layer(3, "let _number = 3;", "");
+    assert_false(is_followed_at(false));
+    put_layer(3, "let _number = 3; // three", "");
+    assert_true(is_followed_at(false));
+    put_layer(3, "let _more = vb.get((2, 3), \"more\")?;", "");
+    assert_false(is_followed_at(false));
+    put_layer(5, "", "fn added() {}");
+    assert_false(is_followed_at(false));
 }
 
 static void a_file_that_everybody_uses_is_followed(void **state)
@@ -617,6 +642,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_changed_body_is_followed, begin, end),
+        cmocka_unit_test_setup_teardown(comments_are_followed_at_every_level, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_is_followed, begin, end),
         cmocka_unit_test_setup_teardown(what_others_make_too_stays_as_it_is, begin, end),
         cmocka_unit_test_setup_teardown(files_of_one_name_are_told_apart, begin, end),
