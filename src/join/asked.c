@@ -26,7 +26,21 @@ static enum parameter_use use_of(cg_str library, const extract_parameter *from)
     return PARAMETER_ANY;
 }
 
+/* Where the component itself begins what the parameter ends up in; its own ones are in no part. */
+static model_place part_of(const extract_component *component, const extract_parameter *parameter)
+{
+    const extract_instance *all = component != NULL ? component->instances.at : NULL;
+    uint32_t at = parameter->instance;
+
+    if (all == NULL || all[at].parent == UINT32_MAX)
+        return (model_place){0};
+    while (all[at].parent != 0)
+        at = all[at].parent;
+    return all[at].place;
+}
+
 static cg_code make_parameter(arena *mem, const extraction *from, const function_facts *functions,
+                              const extract_component *component,
                               const extract_parameter *parameter, wanted_parameter *to,
                               cg_err *reterr)
 {
@@ -48,7 +62,9 @@ static cg_code make_parameter(arena *mem, const extraction *from, const function
         to->alternative_count = 1;
     }
     CG_TRY(asked_key_make(mem, from, functions, parameter, to, &is_open, reterr));
-    if (!asked_step(mem, from->eval->program, functions, parameter->place, &to->asked_at))
+    if (!asked_step(mem, from->eval->program, functions, parameter->place, &to->asked_at) ||
+        !asked_step(mem, from->eval->program, functions, part_of(component, parameter),
+                    &to->part_at))
         return err_nomem(reterr);
     if (attempts_is_of_file(parameter->condition, parameter->root))
         to->attempt = parameter->condition;
@@ -84,8 +100,8 @@ static cg_code list_called(const as_called *called, const function_facts *functi
     if (list == NULL)
         return err_nomem(reterr);
     for (size_t i = 0; i < result->count; i++) {
-        CG_TRY(make_parameter(called->mem, called->from, functions, result->asked[i], &list[i],
-                              reterr));
+        CG_TRY(make_parameter(called->mem, called->from, functions, NULL, result->asked[i],
+                              &list[i], reterr));
         list[i].root = component->roots[0];
     }
     to->parameters = list;
@@ -147,8 +163,8 @@ cg_code asked_make(heap *from_heap, arena *mem, const extraction *from,
         if (to == NULL)
             return err_nomem(reterr);
         for (size_t j = 0; j < parameters; j++)
-            CG_TRY(
-                make_parameter(mem, from, functions, &component->parameters.at[j], &to[j], reterr));
+            CG_TRY(make_parameter(mem, from, functions, component, &component->parameters.at[j],
+                                  &to[j], reterr));
         components[i] = (wanted_component){.name = component->qualified,
                                            .is_top_level = !component->is_nested,
                                            .parameters = to,

@@ -313,9 +313,13 @@ bool asked_step(arena *mem, const program *code_of, const function_facts *functi
     if (place.file == 0)
         return true;
 
-    const rust_source *source = &code_of->files.at[place.file]->source;
+    const program_file *file = code_of->files.at[place.file];
+    const program_crate *crate = &code_of->crates.at[file->crate];
+    const rust_source *source = &file->source;
     rust_place at = source_place(source, place.start);
 
+    if (!crate->is_scanned)
+        to->crate = program_text(code_of, crate->name);
     to->line = at.line;
     to->column = at.column;
     to->byte_start = place.start;

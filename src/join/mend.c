@@ -83,8 +83,25 @@ static void say_place(buf *out, const calls *at)
 {
     if (at->first->function.len > 0)
         buf_addf(out, "in `%.*s` ", ERR_STR(at->first->function));
-    buf_addf(out, "(%.*s:%" PRIu64 "%s)", ERR_STR(at->first->file), at->first->line,
-             at->is_only ? "" : " and elsewhere");
+    buf_addf(out, "(%.*s:%" PRIu64, ERR_STR(at->first->file), at->first->line);
+    if (at->first->crate.len > 0)
+        buf_addf(out, " of `%.*s`", ERR_STR(at->first->crate));
+    buf_addf(out, "%s)", at->is_only ? "" : " and elsewhere");
+}
+
+/* The one call that builds the part all these keys are in; NULL: there is no such part. */
+static const key_step *part_of(const difference *self, const key_pairs *pairs)
+{
+    const key_step *found = NULL;
+
+    for (size_t i = 0; i < pairs->count; i++) {
+        const key_step *part = &self->keys[pairs->at[i].key].from->part_at;
+
+        if (part->file.len == 0 || (found != NULL && !is_same_call(found, part)))
+            return NULL;
+        found = part;
+    }
+    return found;
 }
 
 /* The file has something in front. */
@@ -134,6 +151,9 @@ cg_code mend_explain(difference *self, const mend_shift *by, const key_pairs *pa
     buf text;
 
     buf_init(&text, self->heap, UINT32_MAX);
+    /* What goes in front of many calls goes in once, where the builder is handed to them all. */
+    if (by->model.len == 0 && !at.is_only && part_of(self, pairs) != NULL)
+        at = (calls){.first = part_of(self, pairs), .is_only = true};
     if (by->model.len == 0)
         say_added(&text, by, &at);
     else if (by->file.len == 0)

@@ -15,6 +15,7 @@ typedef struct key_step {
     uint32_t piece_count; /* pieces of the key that it adds, in order */
     cg_str function;      /* whose body holds the call, as `Type::name` or `name` */
     cg_str file;          /* relative to the crate */
+    cg_str crate;         /* whose file it is, when that is not what is scanned; else absent */
     uint64_t line, column;
     uint64_t byte_start, byte_end;
 } key_step;
@@ -44,6 +45,7 @@ typedef struct wanted_parameter {
     const key_step *steps; /* outermost first; may end early */
     size_t step_count;
     key_step asked_at; /* the call that asks for it; adds no piece */
+    key_step part_at;  /* where the component builds the part it is in; no file: in none */
     cg_str attempt; /* the condition, when the file decides whether it is asked for; else absent */
 } wanted_parameter;
 
