@@ -65,11 +65,12 @@ static cg_str unwrap(cg_str text)
 /* Offset of the first `byte` outside of brackets from `start`, or the length. */
 static size_t find_outside(cg_str text, size_t start, const char *bytes)
 {
+    size_t count = strlen(bytes);
     int depth = 0;
 
     for (size_t i = start; i < text.len; i++) {
         depth += depth_change(text.ptr[i]);
-        if (depth == 0 && memchr(bytes, text.ptr[i], strlen(bytes)) != NULL)
+        if (depth == 0 && memchr(bytes, text.ptr[i], count) != NULL)
             return i;
     }
     return text.len;
@@ -137,6 +138,23 @@ static bool is_same_product(const size_term *a, const size_term *b)
     return true;
 }
 
+/* Most sums are of one parameter: they have one term. */
+static bool make_room(size_sum *self, arena *mem)
+{
+    size_t count = self->count;
+    size_term *terms;
+
+    if ((count & (count - 1)) != 0)
+        return true;
+    terms = arena_take(mem, (count > 0 ? 2 * count : 1) * sizeof *terms);
+    if (terms == NULL)
+        return false;
+    if (count > 0)
+        memcpy(terms, self->terms, count * sizeof *terms);
+    self->terms = terms;
+    return true;
+}
+
 bool size_add(size_sum *self, arena *mem, const size_term *term)
 {
     if (term->is_unknown) {
@@ -153,9 +171,7 @@ bool size_add(size_sum *self, arena *mem, const size_term *term)
         self->unknown++;
         return true;
     }
-    if (self->terms == NULL)
-        self->terms = arena_take(mem, SIZE_TERMS * sizeof *self->terms);
-    if (self->terms == NULL)
+    if (!make_room(self, mem))
         return false;
     self->terms[self->count++] = *term;
     return true;

@@ -23,7 +23,7 @@ typedef struct size_term {
 } size_term;
 
 typedef struct size_sum {
-    size_term *terms; /* SIZE_TERMS of them, from the arena, once there is one */
+    size_term *terms; /* from the arena, with room for a power of two */
     size_t count;
     uint64_t unknown; /* parameters whose size is not known */
 } size_sum;

@@ -317,7 +317,7 @@ static bool hold(planting *self, holding *holds, const size_term *scalars, cg_st
 /* Bytes in the order of dtypes; at most DTYPES_SEEN of them. */
 static bool list_bytes(planting *self, const holding *holds, sc_counts *ret)
 {
-    sc_count *rows = arena_take(self->mem, DTYPES_SEEN * sizeof *rows);
+    sc_count *rows = arena_take(self->mem, (holds->dtype_count + 1) * sizeof *rows);
 
     if (rows == NULL)
         return false;
