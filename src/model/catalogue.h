@@ -61,6 +61,8 @@ cg_code std_call(eval *self, sym path, const val *args, size_t count, model_plac
 cg_code std_constant(eval *self, sym path, bool *is_known, val *ret);
 /* Numbers and texts, alone or in a list, as what they may be after somebody could change them. */
 val std_blurred(eval *self, val which);
+/* As blurred, and lists that were empty may have got items. */
+val std_loosened(eval *self, val which);
 
 /* The items of a VALUE_LAZY, made now: a VALUE_LIST. */
 cg_code std_walk(eval *self, val lazy, val *ret);

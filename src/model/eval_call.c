@@ -166,6 +166,17 @@ static cg_code closure_way(void *context, size_t way, val *ret)
     return CG_OK;
 }
 
+/* What is not followed was lent a place: what it may have left there. */
+static cg_code loosen(eval *self, const place_value *place)
+{
+    val before = spot_read(self, place);
+    val after = before ? std_loosened(self, before) : 0;
+
+    if (before && !after)
+        return err_nomem(self->reterr);
+    return after != before ? spot_write(self, place, after) : CG_OK;
+}
+
 cg_code eval_unknown_call(eval *self, cg_str name, type_ref type, const val *args, size_t count,
                           model_place place, val *ret)
 {
@@ -173,6 +184,9 @@ cg_code eval_unknown_call(eval *self, cg_str name, type_ref type, const val *arg
 
     for (size_t i = 0; i < count; i++) {
         val arg = args[i] ? eval_deref(self, args[i]) : 0;
+
+        if (arg && value_kind_of(self->values, args[i]) == VALUE_REFERENCE)
+            CG_TRY(loosen(self, value_at(self->values, args[i])->as.reference));
 
         if (!arg)
             continue;
@@ -1016,7 +1030,7 @@ static cg_code change_lent(eval *self, cg_str path, const val *args, const val *
         else if (is_replace)
             after = known[1];
         else if (!is_known)
-            after = std_blurred(self, known[i]);
+            after = std_loosened(self, known[i]);
         if (!after)
             return err_nomem(self->reterr);
         if (after != known[i])
@@ -1680,6 +1694,24 @@ static bool is_one_place(const eval *self, val which)
             value_kind_of(self->values, at->as.items[0]) == VALUE_REFERENCE);
 }
 
+/* `v.get_mut(k)` where nobody knows k: any of the places, if there is one; 0: no place. */
+static cg_code lend_any(eval *self, place_value place, val *ret)
+{
+    val now = spot_read(self, &place);
+    enum value_kind kind = now ? value_kind_of(self->values, now) : VALUE_NONE;
+
+    if ((kind != VALUE_LIST && kind != VALUE_MAP) || place.count == PLACE_STEPS)
+        return CG_OK;
+    place.steps[place.count++] = (place_step){.index = UINT32_MAX};
+    now = spot_read(self, &place);
+    if (!now || !eval_is_lendable(self, now))
+        return CG_OK;
+    now = eval_reference(self, &place);
+    now = now ? value_list(self->values, VALUE_SOME, &now, 1) : 0;
+    now = now ? value_join(self->values, now, eval_plain(self, VALUE_NOTHING)) : 0;
+    return now ? eval_give(self, now, ret) : err_nomem(self->reterr);
+}
+
 /* The method once more, on the receiver with its items as the places where they lie. */
 static cg_code lend(method_call *self, library_call *work, val *ret)
 {
@@ -1699,6 +1731,10 @@ static cg_code lend(method_call *self, library_call *work, val *ret)
         return err_nomem(owner->reterr);
     if (value_at(owner->values, lent)->has_reference && is_one_place(owner, lent))
         *ret = lent;
+    else if (str_is(program_text(owner->program, self->name), "get_mut") && self->count == 1 &&
+             value_kind_of(owner->values, self->args[0]) != VALUE_RANGE &&
+             value_kind_of(owner->values, *ret) != VALUE_NOTHING)
+        return lend_any(owner, place, ret);
     return CG_OK;
 }
 
@@ -1898,6 +1934,10 @@ static cg_code unknown_method(method_call *self, val *ret)
     args[0] = self->value;
     if (self->count)
         memcpy(args + 1, self->args, self->count * sizeof *args);
+    place_value lent;
+
+    if (value_kind_of(owner->values, self->value) == VALUE_LIST && receiver_spot(self, &lent))
+        CG_TRY(loosen(owner, &lent));
     return eval_unknown_call(owner, call_text(owner, self->place, self->name), 0, args,
                              self->count + 1, self->place, ret);
 }

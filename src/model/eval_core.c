@@ -66,6 +66,7 @@ cg_code eval_new(program *over, types *all_types, expr_pool *exprs, eval **ret, 
     }
     *none = (node_fact){0};
     self->values->program = over;
+    self->values->join_places = eval_either_place;
     eval_begin(self, 0);
     *ret = self;
     return CG_OK;

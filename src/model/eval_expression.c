@@ -683,6 +683,41 @@ static cg_code list_entry(eval *self, val list, val index, val *ret)
     return CG_OK;
 }
 
+/* Is it a number, if it is known which or not? What nobody knows is hardly ever a range. */
+static bool may_be_index(const eval *self, val index)
+{
+    const value *at = value_at(self->values, index);
+
+    return at->kind == VALUE_INT ||
+           (at->kind == VALUE_UNKNOWN &&
+            (!at->type || value_class(self->values, at->type) == CLASS_INT));
+}
+
+/* The entries at each of the numbers that the index may be; 0: it is no number. */
+static cg_code picked_entry(eval *self, val list, val index, val *ret)
+{
+    const value *at = value_at(self->values, index);
+    val joined = 0;
+
+    *ret = 0;
+    if (may_be_index(self, index))
+        return list_entry(self, list, index, ret);
+    for (size_t i = 0; at->kind == VALUE_CHOICE && i < at->count; i++) {
+        val one = 0;
+
+        if (!may_be_index(self, at->as.items[i]))
+            return CG_OK;
+        CG_TRY(list_entry(self, list, at->as.items[i], &one));
+        if (!one)
+            return CG_OK;
+        joined = joined ? value_join(self->values, joined, one) : one;
+        if (!joined)
+            return err_nomem(self->reterr);
+    }
+    *ret = joined;
+    return CG_OK;
+}
+
 static cg_code fold_index(eval *self, ast_ref node, val of, val *ret)
 {
     ast_ref index_node = eval_node(self, eval_node(self, node)->first)->next;
@@ -703,9 +738,8 @@ static cg_code fold_index(eval *self, ast_ref node, val of, val *ret)
                 return eval_give(self, at->as.items[i + 1], ret);
         }
     }
-    if ((at->kind == VALUE_LIST || at->kind == VALUE_CHOICE) &&
-        value_kind_of(self->values, index) == VALUE_INT) {
-        CG_TRY(list_entry(self, of, index, &entry));
+    if (at->kind == VALUE_LIST || at->kind == VALUE_CHOICE) {
+        CG_TRY(picked_entry(self, of, index, &entry));
         if (entry)
             return eval_give(self, entry, ret);
     }

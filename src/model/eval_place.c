@@ -110,6 +110,19 @@ bool spot_of(eval *self, ast_ref node, place_value *ret)
     return place_within(self, node, ret, 0);
 }
 
+/* What any entry of a map may be; 0: it has none. */
+static val joined_entries(eval *self, const value *map)
+{
+    val joined = 0;
+
+    for (size_t i = 1; i < map->count; i += 2) {
+        joined = joined ? value_join(self->values, joined, map->as.items[i]) : map->as.items[i];
+        if (!joined)
+            return 0;
+    }
+    return joined;
+}
+
 static val step_read(eval *self, val of, place_step step)
 {
     const value *at = value_at(self->values, of);
@@ -123,6 +136,8 @@ static val step_read(eval *self, val of, place_step step)
         }
         return at->kind == VALUE_SOME ? at->as.items[0] : 0;
     }
+    if (at->kind == VALUE_MAP && step.index == UINT32_MAX)
+        return joined_entries(self, at);
     if (at->kind == VALUE_MAP)
         return 2 * (uint64_t)step.index + 1 < at->count ? at->as.items[2 * step.index + 1] : 0;
     if (at->kind != VALUE_LIST && at->kind != VALUE_TUPLE)
@@ -181,6 +196,11 @@ static val step_write(eval *self, val of, place_step step, val with)
         return value_make(self->values, &made);
     }
     if (at->kind == VALUE_MAP) {
+        for (size_t i = 1; step.index == UINT32_MAX && i < at->count; i += 2) {
+            items[i] = value_join(self->values, items[i], with);
+            if (!items[i])
+                return 0;
+        }
         if (2 * (uint64_t)step.index + 1 < at->count)
             items[2 * step.index + 1] = with;
         return value_make(self->values, &made);
@@ -262,8 +282,32 @@ val eval_reference(eval *self, const place_value *place)
     return value_make(self->values, &made);
 }
 
-/* Is it written to where it lies? Numbers and tensors are blurred when they are lent. */
-static bool is_lendable(const eval *self, val which)
+/* `v[i]` or `v[k]`: `v` at an index that nobody knows. */
+val eval_either_place(values *self, const value *a, const value *b)
+{
+    const place_value *x = a->as.reference, *y = b->as.reference;
+    value made = {.kind = VALUE_REFERENCE};
+    place_value *copy;
+
+    if (x->root != y->root || x->count != y->count)
+        return 0;
+    copy = arena_take(&self->mem, sizeof *copy);
+    if (!copy)
+        return 0;
+    *copy = *x;
+    for (uint32_t i = 0; i < x->count; i++) {
+        place_step left = x->steps[i], right = y->steps[i];
+
+        if (left.field != right.field || left.is_inside != right.is_inside)
+            return 0;
+        if (left.index != right.index || left.is_each != right.is_each)
+            copy->steps[i] = (place_step){.index = UINT32_MAX};
+    }
+    made.as.reference = copy;
+    return value_make(self, &made);
+}
+
+bool eval_is_lendable(const eval *self, val which)
 {
     switch (value_kind_of(self->values, which)) {
     case VALUE_STRUCT:
@@ -294,7 +338,8 @@ static val lent_item(eval *self, const place_value *place, place_step step, val 
         repeat.as.repeat.items = &lent;
         return value_make(self->values, &repeat);
     }
-    return is_lendable(self, item) && add_step(&inner, step) ? eval_reference(self, &inner) : item;
+    return eval_is_lendable(self, item) && add_step(&inner, step) ? eval_reference(self, &inner)
+                                                                  : item;
 }
 
 cg_code eval_lent(eval *self, const place_value *place, val *ret)

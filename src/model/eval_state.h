@@ -322,6 +322,10 @@ val spot_read(eval *self, const place_value *place);
 cg_code spot_write(eval *self, const place_value *place, val value);
 /* `&mut place` as a value; 0: out of memory. */
 val eval_reference(eval *self, const place_value *place);
+/* Two references as one, of lists at an index that nobody knows (values.join_places). */
+val eval_either_place(values *self, const value *a, const value *b);
+/* Is it written to where it lies? Numbers and tensors are blurred when they are lent. */
+bool eval_is_lendable(const eval *self, val which);
 /*
  * What lies at the place with its items as references to where they lie, so that what is done to
  * them is done there: containers, structures and options; not numbers and tensors.

@@ -193,11 +193,56 @@ val std_blurred(eval *self, val which)
     return std_vec_of(self, to, it.count);
 }
 
-/* iter_mut, get_mut and their kind: what is lent is looked at as what it may be afterwards. */
-static cg_code lend(library_call *call, cg_code (*as)(library_call *call))
+/* What an empty list may be after something that is not followed: some items, each anything. */
+static val filled_list(eval *self)
 {
-    val after = std_blurred(call->eval, call->receiver);
+    value repeat = {.kind = VALUE_REPEAT};
+    val item = value_unknown(self->values, 0, (cg_str){NULL, 0});
+    val made;
 
+    repeat.as.repeat.items = &item;
+    made = item == 0 ? 0 : value_make(self->values, &repeat);
+    return made == 0 ? 0 : std_vec_of(self, &made, 1);
+}
+
+/* What lies in the list, each with what may have been put there. */
+static val loosened_items(eval *self, val which)
+{
+    value it = *value_at(self->values, which);
+    val *to;
+
+    if (it.kind != VALUE_LIST || it.count == 0)
+        return blurred_item(self, which);
+    to = arena_take(&self->values->mem, it.count * sizeof *to);
+    if (to == NULL)
+        return 0;
+    for (size_t i = 0; i < it.count; i++) {
+        value item = *value_at(self->values, it.as.items[i]);
+        bool is_repeat = item.kind == VALUE_REPEAT;
+        val inner = is_repeat ? item.as.repeat.items[0] : it.as.items[i];
+        const value *at = value_at(self->values, inner);
+
+        inner = at->kind == VALUE_LIST && at->count == 0 ? filled_list(self)
+                                                         : blurred_item(self, inner);
+        item.as.repeat.items = is_repeat ? &inner : item.as.repeat.items;
+        to[i] = inner != 0 && is_repeat ? value_make(self->values, &item) : inner;
+        if (to[i] == 0)
+            return 0;
+    }
+    return std_vec_of(self, to, it.count);
+}
+
+val std_loosened(eval *self, val which)
+{
+    const value *it = value_at(self->values, which);
+
+    return it->kind == VALUE_LIST && it->count == 0 ? filled_list(self)
+                                                    : loosened_items(self, which);
+}
+
+/* iter_mut, get_mut and their kind: what is lent is looked at as what it may be afterwards. */
+static cg_code lend(library_call *call, val after, cg_code (*as)(library_call *call))
+{
     if (after == 0)
         return err_nomem(call->eval->reterr);
     if (after != call->receiver)
@@ -207,32 +252,32 @@ static cg_code lend(library_call *call, cg_code (*as)(library_call *call))
 
 cg_code list_lend_items(library_call *call)
 {
-    return lend(call, list_iter);
+    return lend(call, std_blurred(call->eval, call->receiver), list_iter);
 }
 
 cg_code list_lend_one(library_call *call)
 {
-    return lend(call, list_get);
+    return lend(call, std_blurred(call->eval, call->receiver), list_get);
 }
 
 cg_code list_lend_first(library_call *call)
 {
-    return lend(call, list_first);
+    return lend(call, std_blurred(call->eval, call->receiver), list_first);
 }
 
 cg_code list_lend_last(library_call *call)
 {
-    return lend(call, list_last);
+    return lend(call, std_blurred(call->eval, call->receiver), list_last);
 }
 
 cg_code list_lend_windows(library_call *call)
 {
-    return lend(call, list_windows);
+    return lend(call, loosened_items(call->eval, call->receiver), list_windows);
 }
 
 cg_code list_lend_parts(library_call *call)
 {
-    return lend(call, list_split_at);
+    return lend(call, loosened_items(call->eval, call->receiver), list_split_at);
 }
 
 /* as_mut of an option: there or not as before. */

@@ -196,7 +196,9 @@ typedef struct values {
     struct flow *flow;
     val (*join_tensors)(struct flow *flow, val a, val b);
     uint64_t tensor_joins; /* how often it was asked */
-    uint32_t forgets;      /* numbers of values mean others since then */
+    /* Two places become one that is either (model/eval_place); 0: it cannot be said as one. */
+    val (*join_places)(struct values *self, const value *a, const value *b);
+    uint32_t forgets; /* numbers of values mean others since then */
 } values;
 
 /* What may be forgotten again, with everything made after it. */

@@ -286,8 +286,8 @@ static val merged(values *self, val a, val b, unsigned depth)
     case VALUE_CLOSURE:
     case VALUE_FUNCTION:
     case VALUE_TYPE:
-    case VALUE_VARMAP:
-    case VALUE_REFERENCE: return 0;
+    case VALUE_VARMAP: return 0;
+    case VALUE_REFERENCE: return self->join_places ? self->join_places(self, x, y) : 0;
     }
     return 0;
 }
