@@ -2,7 +2,14 @@
  * base - the words every part of candle-graph shares: result codes, the error
  * report, text slices, the allocator, ceilings and the environment of a call.
  *
- * Types only; every function is declared in the header of its subject.
+ * Types only; every function is declared in the header of its subject. What calls are given:
+ *
+ *   cg_env env = {.size = sizeof env}; // the C library's memory, the default ceilings
+ *   cg_err err = {0};                  // nothing has gone wrong yet
+ *
+ * A structure that may grow begins with `size`. Whoever makes one sets it to the sizeof of the
+ * structure and leaves zero what is not meant, also where a call fills it: what a later version
+ * adds is neither read from nor written to a program that does not know of it.
  *
  * Threads: all of these are plain values. A cg_env and what it points to must
  * stay unchanged while a call that received it runs.
@@ -152,7 +159,13 @@ typedef struct cg_env {
 
 /*
  * Where output goes: `write` is called with pieces in order, in the thread of the call, and returns
- * CG_OK, CG_OUTPUT, or CG_CLOSED when nobody reads any more. Anything but CG_OK ends the call.
+ * CG_OK, CG_OUTPUT, or CG_CLOSED when nobody reads any more. Anything but CG_OK ends the call. With
+ * this one `cg_sink sink = {stdout, write_to};` prints; a file that must be whole: cg_output_open.
+ *
+ *   static cg_code write_to(void *file, const char *bytes, size_t count)
+ *   {
+ *       return fwrite(bytes, 1, count, (FILE *)file) == count ? CG_OK : CG_OUTPUT;
+ *   }
  */
 typedef struct cg_sink {
     void *context; /* handed to write */

@@ -1,7 +1,7 @@
 /*
  * candlegraph - read a recorded run, qualify it, ask it questions.
  *
- *   cg_env env = {.size = sizeof env};
+ *   cg_env env = {.size = sizeof env};   // with `err` and `sink` explained in base.h
  *   cg_run *run = NULL;
  *   if (cg_run_open(&env, "run.jsonl", &run, &err) != CG_OK ||
  *       cg_write_report(run, sink, &err) != CG_OK)
@@ -197,7 +197,7 @@ CG_API cg_code cg_write_protocol(const cg_env *env, const cg_command_row *comman
 
 /* What a run was, in numbers and names, as far as it was recorded. */
 typedef struct cg_run_facts {
-    uint32_t size;                       /* set by the caller */
+    uint32_t size;                       /* sizeof(cg_run_facts) of the caller */
     bool is_structurally_valid;          /* health found no error */
     bool is_capture_complete;            /* its terminal says so */
     bool has_graph;                      /* valid and complete: conclusions may be drawn */
@@ -271,7 +271,7 @@ CG_API cg_code cg_write_verification(const cg_verification *verification, const 
 
 /* What was verified, in numbers and names. */
 typedef struct cg_verification_facts {
-    uint32_t size;                          /* set by the caller */
+    uint32_t size;                          /* sizeof(cg_verification_facts) of the caller */
     cg_str run_id, manifest_sha256;         /* of the run; digest of bundle.json, in hexadecimal */
     cg_str producer_name, producer_version; /* who wrote the bundle; absent: no marker */
     uint64_t file_count, byte_count;        /* the declared ones, all of which were read */
@@ -312,7 +312,7 @@ CG_API cg_code cg_write_publication(const cg_publication *publication, const cg_
 
 /* What a publication is, in numbers and names. */
 typedef struct cg_publication_facts {
-    uint32_t size;                   /* set by the caller */
+    uint32_t size;                   /* sizeof(cg_publication_facts) of the caller */
     bool is_already_published;       /* nothing was written */
     cg_str bundle_path;              /* as it was given */
     cg_str run_id, manifest_sha256;  /* of the run; digest of bundle.json, in hexadecimal */
@@ -422,7 +422,7 @@ enum {
 
 /* A comparison in numbers; host time of the measured region, in nanoseconds. */
 typedef struct cg_comparison_facts {
-    uint32_t size;                                  /* set by the caller */
+    uint32_t size;                                  /* sizeof(cg_comparison_facts) of the caller */
     cg_verdict verdict;                             /* what it concludes */
     bool is_comparable;                             /* no reason speaks against it */
     bool is_paired;                                 /* the runs come in pairs, by their identity */

@@ -2,7 +2,7 @@
  * scan - what the source of a Candle crate says: components, parameters, findings.
  *
  *   cg_scan_request request = {.size = sizeof request, .path = "path/to/crate"};
- *   cg_scan *scan = NULL;
+ *   cg_scan *scan = NULL;                // `env`, `err` and `sink`: see base.h
  *   if (cg_scan_open(&env, &request, &scan, &err) != CG_OK ||
  *       cg_write_findings(scan, CG_MESSAGE_HUMAN, sink, &err) != CG_OK)
  *       puts(err.text);
@@ -78,7 +78,7 @@ CG_API cg_code cg_scan_checkpoint(cg_scan *scan, const char *path, const char *r
 
 /* What was found, in numbers and names. */
 typedef struct cg_scan_facts {
-    uint32_t size; /* set by the caller */
+    uint32_t size; /* sizeof(cg_scan_facts) of the caller */
     /* Of the model document; a family of parameters (`layers.{i}.w`) counts as one. */
     uint64_t component_count, parameter_count, module_count, function_count;
     /* Findings by severity, as the levels of the project left them. */

@@ -3,8 +3,9 @@
 """headers: each public header compiles alone, reads as a manual, and begins with an example.
 
 The example is the indented code of the first comment. It is put into a function that has what the
-text around it takes for given: `env`, `err`, `sink`, `selector`, `step`. Every compiler of gcc and
-clang that is there is asked, as C and as C++.
+text around it takes for given: `env`, `err`, `sink`, `selector`, `step`. A function that another
+comment shows stands beside it. Every compiler of gcc and clang that is there is asked, as C and as
+C++.
 
 As a manual: every function, type, list and constant that a header gives away is told of by a
 comment of its own, above it or behind it on its line. A function without one shares that of the
@@ -35,6 +36,7 @@ AROUND = """#include "candlegraph/%s"
 #include "candlegraph/record.h"
 #include <stdio.h>
 
+%s
 void example(cg_env env, cg_err err, cg_sink sink, cg_record_selector selector, uint64_t step);
 void example(cg_env env, cg_err err, cg_sink sink, cg_record_selector selector, uint64_t step)
 {
@@ -56,6 +58,12 @@ def example(text):
     while last < len(lines) and (not lines[last] or lines[last].startswith("  ")):
         last += 1
     return "\n".join(lines[first:last]).rstrip()
+
+
+def shown_functions(text):
+    """The functions that comments show, indented as examples are."""
+    shown = re.findall(r"^ \*   (static [^\n]*\n(?: \*   [^\n]*\n)*? \*   \}\n)", text, re.M)
+    return "\n".join(re.sub(r"^ \*   ", "", each, flags=re.M) for each in shown)
 
 
 def declarations(text):
@@ -182,9 +190,10 @@ def main():
             for compiler, language, standard in compilers:
                 source = os.path.join(folder, "example." + ("c" if language == "c" else "cc"))
                 with open(source, "w", encoding="utf-8") as file:
-                    file.write(AROUND % (name, code))
+                    file.write(AROUND % (name, shown_functions(text), code))
                 answer = subprocess.run(
                     [compiler, "-std=" + standard, "-Wall", "-Wextra", "-Wno-unused-value",
+                     "-Wno-unused-function", "-Wno-unused-variable",
                      "-Wno-missing-field-initializers", "-Werror", "-fsyntax-only", "-I",
                      os.path.join(ROOT, "include"), source], capture_output=True, text=True)
                 done += 1
