@@ -83,14 +83,48 @@ static cg_str without_zero(cg_str text)
     return text;
 }
 
+static bool is_name_byte(char byte)
+{
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z');
+}
+
+/* `cfg.dims` of `cfg.dims.iter().enumerate()`, each element once; absent: of anything else. */
+static cg_str walked_list(cg_str text)
+{
+    const cg_str adapters[] = {CG_LIT(".iter()"),      CG_LIT(".iter_mut()"),
+                               CG_LIT(".into_iter()"), CG_LIT(".enumerate()"),
+                               CG_LIT(".copied()"),    CG_LIT(".cloned()")};
+    size_t whole = text.len;
+    bool is_going = true;
+
+    while (is_going) {
+        is_going = false;
+        for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++) {
+            if (str_ends_with(text, adapters[i])) {
+                text.len -= adapters[i].len;
+                is_going = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is_name_byte(text.ptr[i]) && text.ptr[i] != '.')
+            return (cg_str){0};
+    }
+    return text.len > 0 && text.len < whole ? text : (cg_str){0};
+}
+
 /* `0..n` is n times, `2..5` three times, another list as often as it is long. */
 static bool times_of(arena *mem, cg_str repeat, cg_str *ret)
 {
     cg_str text = without_zero(without_zero(iterable_of(repeat)));
+    cg_str list = walked_list(text);
     size_t dots = str_find(text, CG_LIT(".."));
     uint64_t from;
     uint64_t to;
 
+    if (list.len > 0)
+        return arena_format(mem, ret, "len(%.*s)", (int)list.len, list.ptr);
     if (dots == SIZE_MAX) {
         *ret = text;
         return true;
@@ -110,21 +144,16 @@ static bool is_one_each(cg_str placeholder)
            str_find(placeholder, CG_LIT("_m")) == SIZE_MAX && !str_equal(placeholder, CG_LIT("_"));
 }
 
-static bool is_name_byte(char byte)
-{
-    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z');
-}
-
 /* Does the loop count what the placeholder is made of: `{i+1}` of `i in 0..n`, `{k}` of `_ in`? */
 static bool is_counted_by(cg_str repeat, cg_str placeholder)
 {
     size_t end = str_find(repeat, CG_LIT(" in "));
     size_t start = 0;
 
-    /* `dims.iter().enumerate()` is no number; a name of a list is taken for its length. */
+    /* `dims.chunks(n())` is no number; a name of a list is taken for its length. */
     if (end == SIZE_MAX || str_find(repeat, CG_LIT("?")) != SIZE_MAX ||
-        str_find(iterable_of(repeat), CG_LIT("()")) != SIZE_MAX)
+        (str_find(iterable_of(repeat), CG_LIT("()")) != SIZE_MAX &&
+         walked_list(iterable_of(repeat)).len == 0))
         return false;
     if (end == 1 && repeat.ptr[0] == '_')
         return true;
