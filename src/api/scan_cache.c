@@ -13,7 +13,7 @@
 #include "schema/pack.h"
 
 /* In front of what pack writes; whoever changes what is kept or what a scan finds changes it. */
-#define CACHE_FORMAT  "candle-graph cache 8 " CG_VERSION_TEXT
+#define CACHE_FORMAT  "candle-graph cache 9 " CG_VERSION_TEXT
 #define CACHE_CEILING ((size_t)4 << 30)
 #define LIST_CEILING  1000000u
 #define PART_FILES    8u  /* so many parts are kept, each where its key says */
@@ -385,20 +385,20 @@ static bool take_words(pack_reader *in, rescan_file *ret)
     return filter != NULL;
 }
 
-static bool take_traits(pack_reader *in, rescan_base *ret)
+static bool take_names(pack_reader *in, const cg_str **ret, size_t *ret_count)
 {
-    cg_str *traits;
+    cg_str *names;
 
-    if (!take_count(in, &ret->trait_count))
+    if (!take_count(in, ret_count))
         return false;
-    traits = arena_take(in->mem, (ret->trait_count + 1) * sizeof *traits);
-    in->is_short = in->is_short || traits == NULL;
-    for (size_t i = 0; traits != NULL && i < ret->trait_count; i++) {
-        if (!pack_take_text(in, &traits[i]) || traits[i].ptr == NULL)
+    names = arena_take(in->mem, (*ret_count + 1) * sizeof *names);
+    in->is_short = in->is_short || names == NULL;
+    for (size_t i = 0; names != NULL && i < *ret_count; i++) {
+        if (!pack_take_text(in, &names[i]) || names[i].ptr == NULL)
             return false;
     }
-    ret->traits = traits;
-    return traits != NULL;
+    *ret = names;
+    return names != NULL;
 }
 
 static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places)
@@ -418,8 +418,9 @@ static bool take_base(pack_reader *in, rescan_base *ret, kept_place **ret_places
             return false;
     }
     *ret_places = places;
-    if (in->is_short || !take_traits(in, ret) || !runs_take(in, ret->file_count, &ret->runs) ||
-        !take_count(in, &ret->link_count))
+    if (in->is_short || !take_names(in, &ret->traits, &ret->trait_count) ||
+        !take_names(in, &ret->listed, &ret->listed_count) ||
+        !runs_take(in, ret->file_count, &ret->runs) || !take_count(in, &ret->link_count))
         return false;
     ret->links = arena_take(in->mem, (ret->link_count + 1) * sizeof *ret->links);
     for (size_t i = 0; ret->links != NULL && i < ret->link_count; i++) {
@@ -838,6 +839,13 @@ static cg_code put_inputs(const cache_place *self, pack_writer *out, const progr
     return CG_OK;
 }
 
+static void put_names(pack_writer *out, const cg_str *names, size_t count)
+{
+    pack_number(out, count);
+    for (size_t i = 0; i < count; i++)
+        pack_text(out, names[i]);
+}
+
 static void put_base(pack_writer *out, const rescan_base *base, const kept_place *places)
 {
     pack_number(out, base->is_possible);
@@ -856,9 +864,8 @@ static void put_base(pack_writer *out, const rescan_base *base, const kept_place
         for (size_t k = 0; k < WORDS_FILTER; k++)
             pack_number(out, base->files[i].words[k]);
     }
-    pack_number(out, base->trait_count);
-    for (size_t i = 0; i < base->trait_count; i++)
-        pack_text(out, base->traits[i]);
+    put_names(out, base->traits, base->trait_count);
+    put_names(out, base->listed, base->listed_count);
     runs_pack(&base->runs, out);
     pack_number(out, base->link_count);
     for (size_t i = 0; i < base->link_count; i++)

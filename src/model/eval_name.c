@@ -354,6 +354,7 @@ cg_code eval_item_fields(eval *self, item_ref item, type_ref owner, cg_str text,
     ast_ref declared = is_variant ? self->program->items.at[at->owner].node : at->node;
     ast_ref generics = ast_child(tree, declared, ROLE_TYPE_PARAMETERS);
 
+    self->program->items.at[item].is_listed = true;
     for (ast_ref i = generics ? ast_at(tree, generics)->first : 0; i && bindings.count < 16;
          i = ast_at(tree, i)->next) {
         ast_ref name = ast_child(tree, i, ROLE_NAME);

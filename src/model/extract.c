@@ -326,6 +326,7 @@ static cg_code argument_struct(extractor *self, type_ref type, cg_str name, bool
     value_field fields[64];
     size_t count = 0;
 
+    self->program->items.at[shape.item].is_listed = true;
     for (ast_ref at = list ? ast_at(tree, list)->first : 0; at && count < 64;
          at = ast_at(tree, at)->next) {
         ast_ref field = ast_child(tree, at, ROLE_NAME);

@@ -82,6 +82,7 @@ typedef struct program_item {
     int8_t cfg;         /* 1 active, 0 undecided */
     bool has_self;      /* a function with a receiver */
     bool is_exported;   /* #[macro_export] */
+    bool is_listed;     /* all its fields were asked for, whatever they are called */
     sym name;           /* 0 for an impl */
     module_ref module;  /* where it stands */
     file_ref file;

@@ -45,10 +45,10 @@ static cg_code nomem(const finder *self)
 
 /* --- words --- */
 
-static bool is_own_trait(const finder *self, cg_str name)
+static bool is_among(cg_str name, const cg_str *names, size_t count)
 {
-    for (size_t i = 0; i < self->base->trait_count; i++) {
-        if (str_equal(self->base->traits[i], name))
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(names[i], name))
             return true;
     }
     return false;
@@ -59,10 +59,12 @@ static bool say(finder *self, cg_str text, enum edit_reach reach)
     sym word;
 
     /* Who calls by a trait of a library has the type from somebody who names it. */
-    if (reach == EDIT_BY_TRAIT && !is_own_trait(self, text))
+    if (reach == EDIT_BY_TRAIT && !is_among(text, self->base->traits, self->base->trait_count))
         return true;
     if (reach == EDIT_BY_TRAIT)
         reach = EDIT_BY_ANYONE;
+    if (reach == EDIT_AS_LITERAL && is_among(text, self->base->listed, self->base->listed_count))
+        reach = EDIT_BY_USERS;
     word = intern_add(&self->words, text);
     while (word && self->reach.count <= word) {
         uint8_t *slot = vec_add(self->about->heap, &self->reach);
@@ -101,10 +103,39 @@ static bool has_word(const finder *self, uint32_t file, cg_str text)
     return false;
 }
 
+/* Is it a struct that who writes it out must write in another way? */
+static bool is_written(const finder *self, uint32_t file, sym word)
+{
+    return (self->reach.at[word] & REACH(EDIT_AS_LITERAL)) && self->users[file];
+}
+
+/* `S::new` asks for something else of a struct. */
+static bool is_path(cg_str text, size_t at)
+{
+    cg_str rest = {text.ptr + at, text.len - at};
+    char next = rest.len > 2 ? (char)(rest.ptr[2] | 32) : 0;
+
+    return str_starts_with(rest, CG_LIT("::")) && next >= 'a' && next <= 'z';
+}
+
+/* Does a text say such a struct, but for paths that begin with it where those may be? */
+static bool has_written(const finder *self, uint32_t file, cg_str text, bool may_be_path)
+{
+    cg_str found;
+
+    for (size_t at = 0; words_next(text, &at, &found);) {
+        sym word = intern_find(&self->words, found);
+
+        if (word && is_written(self, file, word) && !(may_be_path && is_path(text, at)))
+            return true;
+    }
+    return false;
+}
+
 static bool may_have_word(const finder *self, uint32_t file)
 {
     for (sym i = 1; i < self->reach.count; i++) {
-        if (is_meant(self, file, i) &&
+        if ((is_meant(self, file, i) || is_written(self, file, i)) &&
             words_may_have(self->base->files[file].words, intern_text_of(&self->words, i)))
             return true;
     }
@@ -304,6 +335,22 @@ static bool say_function(finder *self, const ast *tree, const unit *at)
              say_names(self, tree, ast_child(tree, around, ROLE_TYPE), EDIT_AS_COMPONENT)));
 }
 
+/* Other names that a `use` gives to what is written another way. */
+static bool say_written(finder *self, uint32_t which, const ast *tree, ast_ref item)
+{
+    ast_ref end = behind(tree, item);
+
+    for (ast_ref at = item; at < end; at++) {
+        ast_ref alias =
+            ast_kind_of(tree, at) == AST_USE_AS_CLAUSE ? ast_child(tree, at, ROLE_ALIAS) : 0;
+
+        if (alias && has_written(self, which, ast_text(tree, at), false) &&
+            !say(self, ast_text(tree, alias), EDIT_AS_LITERAL))
+            return false;
+    }
+    return true;
+}
+
 /* Other names that a `use` gives. */
 static bool say_aliases(finder *self, const ast *tree, ast_ref item)
 {
@@ -346,18 +393,49 @@ static bool say_unit(finder *self, uint32_t which, const ast *tree, const unit *
 
 /* --- one after the other --- */
 
+/*
+ * Is a word in what others see of the item, that makes it another one for them? A struct that is
+ * written another way is the same type, for who holds one or takes one.
+ */
+static bool is_other(const finder *self, uint32_t which, const ast *tree, ast_ref item)
+{
+    cg_str head = head_of(tree, item);
+
+    switch (ast_kind_of(tree, item)) {
+    case AST_FUNCTION_ITEM:
+    case AST_STRUCT_ITEM:
+    case AST_ENUM_ITEM:
+    case AST_IMPL_ITEM:
+    case AST_USE_DECLARATION: return has_word(self, which, head);
+    default: return has_word(self, which, head) || has_written(self, which, head, false);
+    }
+}
+
+/* A function that may write such a struct, as `Self` too, or is given one. */
+static bool is_writer(const finder *self, uint32_t which, const ast *tree, const unit *at)
+{
+    return ast_kind_of(tree, at->node) == AST_FUNCTION_ITEM &&
+           (has_written(self, which, head_of(tree, at->node), false) ||
+            has_written(self, which, body_of(tree, at->node), true) ||
+            (at->around && has_written(self, which, head_of(tree, at->around), false)));
+}
+
 static bool look_at(finder *self, uint32_t which, unit *at)
 {
     const ast *tree = &self->files[which].tree;
 
-    if (!at->is_named && has_word(self, which, head_of(tree, at->node))) {
+    if (!at->is_named && is_other(self, which, tree, at->node)) {
         at->is_named = at->is_said = true;
         add_users(self, which);
         if (!say_unit(self, which, tree, at))
             return false;
     }
+    if (!at->is_named && ast_kind_of(tree, at->node) == AST_USE_DECLARATION &&
+        !say_written(self, which, tree, at->node))
+        return false;
     at->is_said = at->is_said || has_word(self, which, body_of(tree, at->node)) ||
-                  (at->around && has_word(self, which, head_of(tree, at->around)));
+                  (at->around && has_word(self, which, head_of(tree, at->around))) ||
+                  is_writer(self, which, tree, at);
     self->out->files[which] = self->out->files[which] || at->is_said;
     return true;
 }
@@ -503,7 +581,7 @@ static void mark_components(finder *self)
         uint32_t file = from->functions[from->all[i].function].file;
         sym word = component != RUNS_NONE ? word_of(self, from->components[component]) : 0;
 
-        if (word && (is_meant(self, file, word) ||
+        if (word && (is_meant(self, file, word) || is_written(self, file, word) ||
                      ((self->reach.at[word] & REACH(EDIT_AS_COMPONENT)) && self->users[file])))
             self->out->components[component] = true;
     }

@@ -142,21 +142,31 @@ static bool keep_words(arena *mem, rescan_base *base)
     return true;
 }
 
-/* Traits of dependencies that were read are like those of the scanned crates. */
-static bool keep_traits(const program *code_of, arena *mem, rescan_base *base)
+static bool is_trait(const program_item *item)
 {
-    cg_str *traits;
+    return item->kind == ITEM_TRAIT;
+}
+
+static bool is_listed(const program_item *item)
+{
+    return item->is_listed && item->kind == ITEM_STRUCT;
+}
+
+/* Names of items; those of dependencies that were read are like those of the scanned crates. */
+static const cg_str *keep_names(const program *code_of, bool (*is_kept)(const program_item *),
+                                arena *mem, size_t *ret_count)
+{
+    cg_str *names;
     size_t count = 0;
 
     for (item_ref i = 1; i < code_of->items.count; i++)
-        count += code_of->items.at[i].kind == ITEM_TRAIT;
-    traits = arena_take(mem, (count + 1) * sizeof *traits);
-    base->traits = traits;
-    for (item_ref i = 1; traits && i < code_of->items.count; i++) {
-        if (code_of->items.at[i].kind == ITEM_TRAIT)
-            traits[base->trait_count++] = program_text(code_of, code_of->items.at[i].name);
+        count += is_kept(&code_of->items.at[i]);
+    names = arena_take(mem, (count + 1) * sizeof *names);
+    for (item_ref i = 1; names && i < code_of->items.count; i++) {
+        if (is_kept(&code_of->items.at[i]))
+            names[(*ret_count)++] = program_text(code_of, code_of->items.at[i].name);
     }
-    return traits != NULL;
+    return names;
 }
 
 cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *reterr)
@@ -192,8 +202,10 @@ cg_code rescan_keep(const scan *from, arena *mem, rescan_base *ret, cg_err *rete
     keep_above(code_of, places, ret);
     mark_alone(code_of, places, ret);
     mark_near(from, places, ret);
-    if (!keep_links(code_of, places, mem, ret) || !keep_words(mem, ret) ||
-        !keep_traits(code_of, mem, ret))
+    ret->traits = keep_names(code_of, is_trait, mem, &ret->trait_count);
+    ret->listed = keep_names(code_of, is_listed, mem, &ret->listed_count);
+    if (!keep_links(code_of, places, mem, ret) || !keep_words(mem, ret) || !ret->traits ||
+        !ret->listed)
         return err_nomem(reterr);
     CG_TRY(runs_keep(from, places, mem, &ret->runs, reterr));
     ret->inputs = code_of->inputs.at;

@@ -38,6 +38,8 @@ typedef struct rescan_base {
     size_t input_count;
     const cg_str *traits; /* names of those that the scanned crates declare */
     size_t trait_count;
+    const cg_str *listed; /* names of structs all fields of which were asked for */
+    size_t listed_count;
     runs runs;
 } rescan_base;
 

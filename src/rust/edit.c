@@ -613,7 +613,7 @@ static bool compare_attributes(comparer *self, const group *a, const group *b)
     if (!are_idle(self, a, b))
         return false;
     self->has_items = true;
-    edit_words_change(&self->words, a->item, b->item);
+    edit_words_change_all(&self->words, a->item, b->item);
     return !self->words.is_open;
 }
 

@@ -364,6 +364,57 @@ static bool is_seen_otherwise(const edit_words *self, ast_ref before, ast_ref af
     return !str_equal(then, now);
 }
 
+/* A field of a number, a `bool` or a `char`, without attributes. */
+static bool is_plain_field(const ast *tree, ast_ref field)
+{
+    ast_ref type = ast_child(tree, field, ROLE_TYPE), around = ast_before(tree, field);
+
+    return ast_kind_of(tree, field) == AST_FIELD_DECLARATION && type &&
+           ast_kind_of(tree, type) == AST_PRIMITIVE_TYPE &&
+           !(around && ast_kind_of(tree, around) == AST_ATTRIBUTE_ITEM);
+}
+
+/* Are the fields that only the first one has plain, and all others in the order of the second? */
+static bool has_more_plain(const ast *tree, ast_ref list, const ast *other, ast_ref theirs)
+{
+    ast_ref k = ast_at(other, theirs)->first;
+
+    for (ast_ref i = ast_at(tree, list)->first; i; i = ast_at(tree, i)->next) {
+        if (k && str_equal(ast_text(tree, i), ast_text(other, k)))
+            k = ast_at(other, k)->next;
+        else if (!is_plain_field(tree, i))
+            return false;
+    }
+    return !k;
+}
+
+/* Has a struct nothing but plain fields more, or nothing but plain fields less? */
+static bool has_other_plain(const edit_words *self, ast_ref before, ast_ref after)
+{
+    const ast *then = self->trees[EDIT_THEN], *now = self->trees[EDIT_NOW];
+    ast_ref a = parts_of(then, before), b = parts_of(now, after);
+    cg_str heads[2];
+
+    if (ast_kind_of(now, after) != AST_STRUCT_ITEM || !a || !b ||
+        ast_kind_of(then, a) != AST_FIELD_DECLARATION_LIST ||
+        ast_kind_of(now, b) != AST_FIELD_DECLARATION_LIST)
+        return false;
+    heads[0] = ast_text(then, before);
+    heads[0].len = ast_at(then, a)->start - ast_at(then, before)->start;
+    heads[1] = ast_text(now, after);
+    heads[1].len = ast_at(now, b)->start - ast_at(now, after)->start;
+    return str_equal(heads[0], heads[1]) &&
+           (has_more_plain(then, a, now, b) || has_more_plain(now, b, then, a));
+}
+
+void edit_words_change_all(edit_words *self, ast_ref before, ast_ref after)
+{
+    if (ast_kind_of(self->trees[EDIT_NOW], after) == AST_STRUCT_ITEM)
+        say_name(self, self->trees[EDIT_NOW], after, EDIT_BY_USERS);
+    else
+        edit_words_change(self, before, after);
+}
+
 void edit_words_change(edit_words *self, ast_ref before, ast_ref after)
 {
     const ast *then = self->trees[EDIT_THEN], *now = self->trees[EDIT_NOW];
@@ -382,7 +433,10 @@ void edit_words_change(edit_words *self, ast_ref before, ast_ref after)
     case AST_ENUM_ITEM:
         say_parts(self, then, before, now, after);
         say_parts(self, now, after, then, before);
-        say_name(self, now, after, is_new ? EDIT_BY_ANYONE : EDIT_BY_USERS);
+        say_name(self, now, after,
+                 is_new                                 ? EDIT_BY_ANYONE
+                 : has_other_plain(self, before, after) ? EDIT_AS_LITERAL
+                                                        : EDIT_BY_USERS);
         break;
     case AST_CONST_ITEM:
     case AST_STATIC_ITEM:

@@ -17,11 +17,13 @@ enum edit_side { EDIT_THEN, EDIT_NOW };
 
 /* Who can mean what a word stands for. */
 enum edit_reach {
-    EDIT_IN_MODULE,   /* a private `use` brings it: this file, and modules inside of it */
-    EDIT_BY_USERS,    /* it was there, or belongs to a type: who uses something of the file */
-    EDIT_BY_TRAIT,    /* a trait: the same; everybody, when the trait is no library's */
-    EDIT_BY_ANYONE,   /* new */
-    EDIT_AS_COMPONENT /* a type that is made another way: no more than its name matters */
+    EDIT_IN_MODULE,    /* a private `use` brings it: this file, and modules inside of it */
+    EDIT_BY_USERS,     /* it was there, or belongs to a type: who uses something of the file */
+    EDIT_BY_TRAIT,     /* a trait: the same; everybody, when the trait is no library's */
+    EDIT_BY_ANYONE,    /* new */
+    EDIT_AS_COMPONENT, /* a type that is made another way: no more than its name matters */
+    EDIT_AS_LITERAL    /* a struct with a field more or less that leads nowhere: users who write it
+                          out, or ask for all its fields */
 };
 
 typedef struct edit_word {
@@ -50,6 +52,8 @@ void edit_words_free(edit_words *self);
 void edit_words_come(edit_words *self, enum edit_side side, ast_ref item);
 /* Items of the same kind and name. */
 void edit_words_change(edit_words *self, ast_ref before, ast_ref after);
+/* The same, and their attributes say something else. */
+void edit_words_change_all(edit_words *self, ast_ref before, ast_ref after);
 /* The `use` declarations that only one of the trees has, all of both. */
 void edit_words_uses(edit_words *self, const ast_ref *before, size_t before_count,
                      const ast_ref *after, size_t after_count);

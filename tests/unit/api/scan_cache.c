@@ -284,6 +284,69 @@ static void files_of_one_name_are_told_apart(void **state)
     }
 }
 
+/* Structs of a file that everybody uses, with fields more. */
+static void put_fields(const char *held, const char *value, const char *config)
+{
+    char text[2000];
+
+    (void)snprintf(text, sizeof text,
+                   "use candle_core::{Result, Tensor};\n"
+                   "use candle_nn::VarBuilder;\n"
+                   "pub struct Norm { weight: Tensor,%s }\n"
+                   "pub fn norm(size: usize, vb: VarBuilder) -> Result<Norm> {\n"
+                   "    Ok(Norm { weight: vb.get(size, \"weight\")?,%s })\n"
+                   "}\n"
+                   "impl Norm {\n"
+                   "    pub fn scale(&self, xs: &Tensor) -> Result<Tensor> { xs * 1.0 }\n"
+                   "}\n"
+                   "#[derive(Default)] pub struct Config { pub size: usize,%s }\n"
+                   "pub struct Given<'a> { pub vb: VarBuilder<'a>,%s }\n",
+                   held, value, config, config);
+    tree_write(&files, "c/src/common.rs", text);
+}
+
+static void a_number_more_in_a_struct_is_noticed(void **state)
+{
+    static const char *const fields[][3] = {
+        {"", "", ""},
+        {" n: usize,", " n: 3,", ""},
+        {" n: usize,", " n: 4,", " pub more: usize,"},
+        {" n: usize, b: bool,", " n: 4, b: true,", ""},
+        {"", "", " pub more: usize, pub less: f64,"},
+    };
+    const size_t count = sizeof fields / sizeof fields[0];
+
+    (void)state;
+    put_fields("", "", "");
+    put_layer(3,
+              "let c: crate::common::Config = Default::default();\n"
+              "let d = crate::common::Config { size: 3, ..Default::default() };\n"
+              "let _x = vb.get((c.size + 2, d.size), \"x\")?;",
+              "use crate::common::Config as Other;\n"
+              "pub fn other(vb: VarBuilder) -> Result<Layer3> {\n"
+              "    let o = Other { size: 7, more: 8 };\n"
+              "    let _y = vb.get(o.more, \"y\")?;\n"
+              "    Layer3::new(vb)\n"
+              "}\n");
+    put_layer(4, "",
+              "pub struct Taken { inner: Linear }\n"
+              "impl Taken { pub fn new(of: crate::common::Given) -> Result<Self> {\n"
+              "    let inner = candle_nn::linear(of.more, 4, of.vb.pp(\"inner\"))?;\n"
+              "    Ok(Self { inner }) } }\n");
+    assert_false(is_followed());
+    for (size_t i = 0; i < count; i++) {
+        put_fields(fields[i][0], fields[i][1], fields[i][2]);
+        (void)is_followed(); /* most of the crate may notice it */
+    }
+    /* From a base that has them. */
+    put_layer(5, "", "#[cfg(test)] mod tests {}");
+    assert_false(is_followed());
+    for (size_t i = 0; i < count; i++) {
+        put_fields(fields[i][0], fields[i][1], fields[i][2]);
+        (void)is_followed();
+    }
+}
+
 /* What stands behind layer 5 comes, goes and becomes another one. */
 static void items_are_followed(void **state)
 {
@@ -646,6 +709,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_everybody_uses_is_followed, begin, end),
         cmocka_unit_test_setup_teardown(what_others_make_too_stays_as_it_is, begin, end),
         cmocka_unit_test_setup_teardown(files_of_one_name_are_told_apart, begin, end),
+        cmocka_unit_test_setup_teardown(a_number_more_in_a_struct_is_noticed, begin, end),
         cmocka_unit_test_setup_teardown(items_are_followed, begin, end),
         cmocka_unit_test_setup_teardown(what_is_made_elsewhere_is_found, begin, end),
         cmocka_unit_test_setup_teardown(what_becomes_a_component_is_seen_by_all, begin, end),

@@ -208,7 +208,7 @@ static void a_line_that_has_become_two_is_torn(void **state)
 /* Is the edit understood, and what words does it say? `u:name` by users, `a:` by anyone, ... */
 static void assert_words(const char *before, const char *after, const char *words)
 {
-    static const char letters[] = "mutac";
+    static const char letters[] = "mutacl";
     buf text;
 
     (void)compare(before, after);
@@ -238,6 +238,11 @@ static void items_say_by_which_words_they_are_noticed(void **state)
     assert_int_equal(change.changed_count, 1);
     assert_words("fn f(a: u8) {}", "pub fn f(a: u8) {}", "u:f a:f");
     assert_words("struct S { a: u8, b: u8 }", "struct S { a: u8, c: u8 }", "u:b u:c u:S");
+    assert_words("struct S { a: T }", "struct S { a: T, n: u8 }", "u:n l:S");
+    assert_words("struct S { a: T, n: u8 }", "struct S { a: T }", "u:n l:S");
+    assert_words("struct S { a: T }", "struct S { a: T, n: N }", "u:n u:S");
+    assert_words("struct S { a: T }", "pub struct S { a: T, n: u8 }", "u:n a:S");
+    assert_words("struct S { a: T }", "#[derive(Clone)] struct S { a: T, n: u8 }", "u:S u:n l:S");
     assert_words("struct S(u8);", "struct S(u8, T);", "u:0 u:0 u:1 u:S");
     assert_words("enum E { A, B }", "enum E { A }", "u:B u:E");
     assert_words("struct S { a: u8 }", "#[derive(Clone)] struct S { a: u8 }", "u:S");
