@@ -29,14 +29,16 @@ static enum parameter_use use_of(cg_str library, const extract_parameter *from)
 /* Where the component itself begins what the parameter ends up in; its own ones are in no part. */
 static model_place part_of(const extract_component *component, const extract_parameter *parameter)
 {
-    const extract_instance *all = component != NULL ? component->instances.at : NULL;
+    size_t count = component != NULL ? component->instances.count : 0;
     uint32_t at = parameter->instance;
+    model_place place = {0};
 
-    if (all == NULL || all[at].parent == UINT32_MAX)
-        return (model_place){0};
-    while (all[at].parent != 0)
-        at = all[at].parent;
-    return all[at].place;
+    /* Each constructor has an instance without a parent. */
+    while (at < count && component->instances.at[at].parent != UINT32_MAX) {
+        place = component->instances.at[at].place;
+        at = component->instances.at[at].parent;
+    }
+    return place;
 }
 
 static cg_code make_parameter(arena *mem, const extraction *from, const function_facts *functions,
