@@ -4,6 +4,7 @@
 #include "model/walk.h"
 
 #define DEPTH_MOST 64u
+#define MADE_MOST  256u /* maps, and optimizers: of a driver that makes more, nobody knows which */
 
 typedef struct finder {
     drivers *out;
@@ -111,6 +112,10 @@ static cg_code map_index(finder *self, val which, uint32_t *ret)
     slot = number_map_put(&self->map_of, at->as.number + 1, DRIVER_NO_MAP);
     if (!slot)
         return nomem(self);
+    if (*slot == DRIVER_NO_MAP && self->driver->maps.count == MADE_MOST) {
+        self->driver->is_cut = true;
+        return CG_OK;
+    }
     if (*slot == DRIVER_NO_MAP) {
         driver_map *map = vec_add(self->out->heap, &self->driver->maps);
 
@@ -212,6 +217,7 @@ static cg_code read_keys(finder *self)
         if (!slot || !extract_print(self->out->heap, from->key, &self->out->mem, &key.key))
             return nomem(self);
         *slot = key;
+        self->driver->maps.at[key.map].key_count++;
     }
     return CG_OK;
 }
@@ -430,8 +436,12 @@ static cg_code read_events(finder *self)
 
         if (event->kind == EVENT_VARMAP_LOAD)
             CG_TRY(read_load(self, i));
-        if (event->kind == EVENT_OPTIMIZER)
+        if (event->kind == EVENT_OPTIMIZER && self->driver->optimizers.count == MADE_MOST) {
+            self->driver->is_cut = true;
+            self->driver->optimizers.at[0].is_known = false;
+        } else if (event->kind == EVENT_OPTIMIZER) {
             CG_TRY(read_optimizer(self, event));
+        }
     }
     return CG_OK;
 }

@@ -19,6 +19,7 @@ typedef struct driver_map {
     uint64_t number;     /* of the value */
     cg_str name;         /* what a builder is made from: `head_vars` */
     model_place builder; /* the first from_varmap; file 0: none */
+    size_t key_count;    /* parameters registered in it */
 } driver_map;
 
 /* One parameter registered in a map, in the order of registration. */

@@ -146,8 +146,10 @@ static bool memo(flow *self, number_map *map, uint64_t key, uint32_t number)
     flow_memo *kept = vec_add(self->heap, &self->memos);
     uint32_t *slot = kept == NULL ? NULL : number_map_put(map, key, 0);
 
-    if (slot == NULL)
+    if (slot == NULL) {
+        self->memos.count -= kept != NULL; /* nothing is remembered that could be taken back */
         return out_of_memory(self);
+    }
     *kept = (flow_memo){.key = key, .before = *slot, .is_pair = map == &self->by_pair};
     *slot = number;
     return true;

@@ -63,11 +63,7 @@ static cg_code clear(trainer *self, const char *rule, model_place place)
 
 static size_t key_count(const driver *at, uint32_t map)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < at->keys.count; i++)
-        count += at->keys.at[i].map == map;
-    return count;
+    return map < at->maps.count ? at->maps.at[map].key_count : 0;
 }
 
 /* Was a file read into the map, on some way; or on every way, when it held something? */

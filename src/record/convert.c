@@ -247,7 +247,7 @@ static void write_end(converter *self)
 
 static void forget_lanes(converter *self)
 {
-    for (size_t i = 0; i < self->lane_count; i++) {
+    for (size_t i = 0; self->lanes != NULL && i < self->lane_count; i++) {
         stream_close(&self->lanes[i].reader);
     }
 }

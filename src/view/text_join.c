@@ -321,8 +321,10 @@ static size_t say_starved(telling *self, table *out, const join_starveds *list, 
     bool *is_told = heap_resize(self->page.heap, NULL, 0, count + 1);
     size_t lines = 0;
 
-    if (is_told == NULL)
+    if (is_told == NULL) {
+        page_nomem(&self->page);
         return 0;
+    }
     memset(is_told, 0, count + 1);
     for (size_t i = 0; i < count && lines < room; i++) {
         if (is_told[i] || ROW(list, join_starved, i)->is_learning != is_learning)
@@ -446,8 +448,10 @@ static void say_disputed(telling *self)
     page_ink(&self->page, INK_PLAIN);
     line_end(self);
     rows = heap_resize(self->page.heap, NULL, 0, size);
-    if (rows == NULL)
+    if (rows == NULL) {
+        page_nomem(&self->page);
         return;
+    }
     say_disputed_rows(self, list, rows);
     heap_resize(self->page.heap, rows, size, 0);
     buf_addf(&self->line, "next: see that the run was made by this source, with the features and "

@@ -80,10 +80,16 @@ void page_end(page *self)
         flush(self);
 }
 
+void page_nomem(page *self)
+{
+    if (self->code == CG_OK)
+        self->code = CG_NOMEM;
+}
+
 void page_check(page *self, const buf *text)
 {
-    if (text->failed && self->code == CG_OK)
-        self->code = CG_NOMEM;
+    if (text->failed)
+        page_nomem(self);
 }
 
 void page_title(page *self, const char *title, const char *note)

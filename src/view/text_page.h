@@ -41,6 +41,8 @@ void page_name(page *self, cg_str name, size_t cells);
 void page_end(page *self);
 /* A buffer beside the page failed: the page has failed too. */
 void page_check(page *self, const buf *text);
+/* There was no memory for a part of it: page_close says so. */
+void page_nomem(page *self);
 /* A blank line, then a title. */
 void page_title(page *self, const char *title, const char *note);
 /* Begin a line with a title; the next paragraph goes on behind it. */

@@ -347,8 +347,7 @@ static void print_held(table *self)
     if (self->text.failed)
         self->failed = true;
     if (self->failed) {
-        if (self->page->code == CG_OK)
-            self->page->code = CG_NOMEM;
+        page_nomem(self->page);
         return;
     }
     if (!self->has_widths) {
