@@ -86,6 +86,7 @@ typedef struct contest {
     size_t unit_count, left_count;
     uint32_t most; /* of those that are left */
     buf room;
+    bool is_short; /* of memory: no choice counts */
 } contest;
 
 static void count_units(contest *self, uint32_t first)
@@ -140,6 +141,7 @@ static bool is_named(contest *self, uint32_t unit, cg_str root)
     middle = self->room.len;
     declared_squeeze(root, &self->room);
     text = buf_text(&self->room);
+    self->is_short = self->is_short || self->room.failed;
     return !self->room.failed &&
            str_equal((cg_str){text.ptr, middle}, (cg_str){text.ptr + middle, text.len - middle});
 }
@@ -306,7 +308,7 @@ cg_code match_keys_choose(match_keys *self, cg_err *reterr)
     if (is_good)
         memset(work.count, 0, room);
     for (uint32_t i = 0; is_good && i < self->first_of_root.count; i++)
-        is_good = choose_root(&work, i);
+        is_good = choose_root(&work, i) && !work.is_short;
     if (work.count != NULL)
         heap_resize(from, work.count, room, 0);
     if (work.units != NULL)

@@ -593,13 +593,20 @@ bool match_path(matcher *self, const name_match *match, cg_str name, const name_
 
 /* --- labels --- */
 
+/* No memory for the name that is looked for: nothing was looked for. */
+static uint32_t looked_up(matcher *self, uint32_t item)
+{
+    self->failed = self->failed || self->from->room.failed;
+    return item;
+}
+
 static name_match tensor_by(matcher *self, cg_str name, uint32_t function)
 {
     self->found.count = 0;
     if (function == NONE)
         return nothing;
-    for (uint32_t item = declared_in_function(self->from, function, name, false); item != NONE;
-         item = self->from->next_in_function[item])
+    for (uint32_t item = looked_up(self, declared_in_function(self->from, function, name, false));
+         item != NONE; item = self->from->next_in_function[item])
         add_found(self, item);
     return decide(self, JOIN_RULE_TENSOR_IN_FUNCTION);
 }
@@ -670,7 +677,8 @@ name_match match_operation(matcher *self, cg_str name, const name_context *aroun
     if (is_answer(&ret))
         return ret;
     if (around->function != NONE) {
-        for (uint32_t item = declared_in_function(self->from, around->function, name, true);
+        for (uint32_t item =
+                 looked_up(self, declared_in_function(self->from, around->function, name, true));
              item != NONE; item = self->from->next_in_function[item])
             add_found(self, item);
         ret = decide(self, JOIN_RULE_OPERATION_IN_FUNCTION);
@@ -678,7 +686,7 @@ name_match match_operation(matcher *self, cg_str name, const name_context *aroun
             return ret;
     }
     self->found.count = 0;
-    for (uint32_t item = declared_operation(self->from, name); item != NONE;
+    for (uint32_t item = looked_up(self, declared_operation(self->from, name)); item != NONE;
          item = self->from->next_of_name[item])
         add_found(self, item);
     return decide(self, JOIN_RULE_OPERATION_NAME);

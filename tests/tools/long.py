@@ -160,6 +160,17 @@ class Long(unittest.TestCase):
         self.assertRegex(text, r"\| `trial` \| P1 \| 300 things \| 300 \| nothing found \|")
         self.assertRegex(text, r"\| `sum` \| P2 \| 100 runs \| 0 \| not run yet \|")
 
+    def test_counts_that_add_up_go_on_from_what_was_written(self):
+        self.put("page.md", "<!-- table: tools/long --write -->\n<!-- end of table -->\n")
+        self.long("--only", "sum")
+        self.assertEqual(self.long("--write", os.path.join(self.folder, "page.md")).returncode, 0)
+        shutil.rmtree(self.home)
+        self.assertRegex(self.long("--show").stdout, r"sum .* 120 ")
+        self.long("--only", "sum")
+        units = json.loads(self.get("docs/reliability.json"))["sum"]
+        self.assertEqual([record["count"] for record in units.values()], [60, 60])
+        self.assertFalse(os.path.exists(os.path.join(self.home, "sum.json")), "nothing was left")
+
     def test_a_wrong_command_line(self):
         self.assertEqual(self.long("--only", "nothing").returncode, 2)
         self.assertEqual(self.long("--part", "2").returncode, 2)

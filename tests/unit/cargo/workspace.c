@@ -388,7 +388,7 @@ static void a_workspace_is_one_of_its_members(void **state)
     tree_write(&self->at, "w/crates/b/Cargo.toml", "[package]\nname = \"b\"\n");
     tree_write(&self->at, "w/crates/b/src/lib.rs", "");
     tree_write(&self->at, "w/crates/out/Cargo.toml", "[package]\nname = \"out\"\n");
-    expect_refused(self, "w", "cargo-package", "`a`, `b`");
+    expect_refused(self, "w", "cargo-package", "of them use Candle: `a`");
     self->options.package = CG_LIT("nope");
     expect_refused(self, "w", "cargo-package", "`a`, `b`");
     self->options.package = CG_LIT("b");
