@@ -31,6 +31,15 @@ typedef struct recovery {
 
 /* --- the output: opened with the first byte, so that a refused input leaves nothing --- */
 
+/* Who cannot look at what stands there does not replace it. */
+static cg_code cannot_look(recovery *self, const cg_err *cause)
+{
+    cg_fail(&self->output_err, PROBLEM_OUTPUT, "cannot look at what is there already: %s",
+            cause->text);
+    err_in_file(&self->output_err, str_from(self->output_path));
+    return self->output_err.code;
+}
+
 /*
  * A finished run where the output goes stays: only the same bytes may replace it, which is what an
  * earlier recovery of a session that had come to its end left.
@@ -40,12 +49,16 @@ static cg_code guard_finished(recovery *self)
     cg_str path = str_from(self->output_path);
     enum os_kind kind = OS_MISSING;
     trace_doc *trace = NULL;
-    cg_code code;
+    cg_err cause = {0};
+    cg_code code = os_kind_of(self->env, path, false, &kind, &cause);
 
-    if (os_kind_of(self->env, path, false, &kind, NULL) != CG_OK || kind != OS_FILE ||
-        os_open_read(self->env, path, &self->standing, NULL) != CG_OK)
+    if (code == CG_OK && kind != OS_FILE)
         return CG_OK;
-    code = trace_read_open(self->env, &self->standing, &trace, NULL);
+    if (code == CG_OK)
+        code = os_open_read(self->env, path, &self->standing, &cause);
+    if (code != CG_OK)
+        return cannot_look(self, &cause);
+    code = trace_read_open(self->env, &self->standing, &trace, &cause);
     if (code == CG_OK) {
         self->is_guarded = trace->outcome == OUTCOME_COMPLETE;
         trace_free(trace);
@@ -57,6 +70,8 @@ static cg_code guard_finished(recovery *self)
     if (code == CG_NOMEM || code == CG_INTERRUPTED)
         return cg_fail(&self->output_err, code == CG_NOMEM ? PROBLEM_NOMEM : PROBLEM_INTERRUPTED,
                        "while looking at what is there already");
+    if (code == CG_NOT_FOUND)
+        return cannot_look(self, &cause);
     return self->is_guarded ? os_seek(&self->standing, 0, &self->output_err) : CG_OK;
 }
 

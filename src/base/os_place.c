@@ -203,15 +203,17 @@ static bool place_step(place *self, const char *part)
     return true;
 }
 
-static bool place_equal(const place *a, const place *b)
+/* KNOWN: they are one place. */
+static enum known place_equal(const place *a, const place *b)
 {
     struct stat one;
     struct stat other;
 
-    return a->missing_len == b->missing_len &&
-           memcmp(a->missing, b->missing, a->missing_len) == 0 &&
-           os_fstat(a->os, a->directory, &one) == 0 && os_fstat(b->os, b->directory, &other) == 0 &&
-           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    if (a->missing_len != b->missing_len || memcmp(a->missing, b->missing, a->missing_len) != 0)
+        return KNOWN_ABSENT;
+    if (os_fstat(a->os, a->directory, &one) != 0 || os_fstat(b->os, b->directory, &other) != 0)
+        return NOT_KNOWN;
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino ? KNOWN : KNOWN_ABSENT;
 }
 
 /* Walk all parts; with `target`, stop with *ret_is_met at the first place that equals it. */
@@ -222,9 +224,15 @@ static bool place_walk(place *self, cg_str rest, const place *target, bool *ret_
     bool is_long = false;
 
     while (!is_last && next_part(&rest, part, &is_last, &is_long)) {
+        enum known is_there = KNOWN_ABSENT;
+
         if (is_long || !place_step(self, part))
             return false;
-        if (target != NULL && place_equal(self, target)) {
+        if (target != NULL)
+            is_there = place_equal(self, target);
+        if (is_there == NOT_KNOWN)
+            return false;
+        if (is_there == KNOWN) {
             *ret_is_met = true;
             return true;
         }

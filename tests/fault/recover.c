@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,18 @@ static char whole[INPUTS][1 << 16]; /* what an undisturbed recovery makes */
 static size_t whole_count[INPUTS];
 
 /* --- what dead processes left --- */
+
+static void record_to_the_end(const char *path)
+{
+    cg_record_run run;
+    cg_record *session = NULL;
+
+    cg_record_run_training(&run, "test::train", 2, "cpu");
+    assert_int_equal(cg_record_open(path, &run, NULL, &session, NULL), CG_OK);
+    cg_record_span region = cg_record_measure_begin(session, cg_record_intern(session, "update"));
+    cg_record_span_end(session, region);
+    assert_int_equal(cg_record_finish(session, NULL, NULL), CG_OK);
+}
 
 static void record_and_die(const char *path)
 {
@@ -183,6 +196,45 @@ static void every_refusal_of_the_kernel_is_survived(void **state)
     }
 }
 
+/* What cannot be looked at may be a finished run: it is not replaced. */
+static void a_finished_run_stays_whatever_fails(void **state)
+{
+    static const int errors[] = {EIO, EACCES};
+    static char text[1 << 16];
+    static char there[1 << 16];
+    faults kernel;
+    os_calls table = faults_table(&kernel);
+    const cg_env env = {.size = sizeof env, .os = &table};
+    char folder[320];
+    char path[400];
+    size_t count, account;
+    cg_err err;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/finished.jsonl", root);
+    record_to_the_end(path);
+    count = read_file(path, there, sizeof there);
+    assert_true(count > 0);
+    snprintf(folder, sizeof folder, "%s/new", root);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    place_write(root, "new/out.jsonl", there, count);
+    for (int which = 0; which < INPUTS; which++) {
+        for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
+            uint64_t at = 0;
+
+            do {
+                faults_arm(&kernel, FAULT_ERROR, ++at, errors[e]);
+                if (recover(&env, which, &account, &err) == CG_OK)
+                    fail_msg("call %llu (%s): replaced", (unsigned long long)at, kernel.failed);
+                assert_int_equal(kernel.open_files, 0);
+                assert_int_equal(read_file(output, text, sizeof text), count);
+                assert_memory_equal(text, there, count);
+            } while (at <= kernel.calls);
+        }
+    }
+    place_remove(folder);
+}
+
 /* --- memory --- */
 
 typedef struct scarce {
@@ -331,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_refusal_of_the_kernel_is_survived),
+        cmocka_unit_test(a_finished_run_stays_whatever_fails),
         cmocka_unit_test(every_request_for_memory_may_fail),
         cmocka_unit_test(a_stopped_recovery_leaves_nothing),
         cmocka_unit_test(the_trace_stays_when_only_the_account_fails),
